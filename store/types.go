@@ -113,7 +113,8 @@ type Release struct {
 
 // Problem is one thing that Check found.
 type Problem struct {
-	What   string // "missing-blob", "corrupt-blob", "dangling-evidence", "foreign-key", …
-	Where  string
-	Detail string
+	What     string // "missing-blob", "corrupt-blob", "wrong-size", "foreign-key", "integrity", "position", "leftover-temp", …
+	Where    string
+	Detail   string
+	Harmless bool // nothing is lost or wrong; gc will tidy it, or a person may
 }
