@@ -6,7 +6,9 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
+	"os"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
@@ -51,34 +53,52 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// refuseNewer reads the version through a connection that cannot write, so that a newer store stays as it is.
+// refuseNewer reads the version in ways that cannot write, so that a newer store stays as it is.
 func refuseNewer(ctx context.Context, path string) error {
-	db, err := connect(path, url.Values{"mode": {"ro"}, "_query_only": {"1"}})
+	readOnly := url.Values{"mode": {"ro"}, "_query_only": {"1"}}
+	alone := maps.Clone(readOnly)
+	// When nobody has it open, even a reader would leave an empty log behind, unless it takes the file for unchangeable.
+	alone.Set("immutable", "1")
+	_, err := os.Stat(path + "-wal")
+	open := err == nil
+	var have, known int64
+	if !open {
+		have, known, err = versions(ctx, path, alone)
+	}
+	if open || err != nil { // an error: somebody may have opened it just now
+		have, known, err = versions(ctx, path, readOnly)
+	}
+	if err == nil && have > known {
+		return newer(have, known)
+	}
+	return err
+}
+
+// versions returns the version of the schema in the file and the newest one that this program knows.
+func versions(ctx context.Context, path string, v url.Values) (have, known int64, err error) {
+	db, err := connect(path, v)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer db.Close() //nolint:errcheck // nothing was written
 	m, err := migrator(db)
 	if err != nil {
-		return err
-	}
-	versions, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
-	if err != nil {
-		return err
-	}
-	tables, _, err := first(ctx, db, scanOne[int], "SELECT count(*) FROM sqlite_master WHERE name = ?", goose.DefaultTablename)
-	if err != nil || tables == 0 {
-		return err // a store whose creation was interrupted has no versions yet
-	}
-	have, err := versions.GetLatestVersion(ctx, db)
-	if err != nil {
-		return fmt.Errorf("reading the schema version: %w", err)
+		return 0, 0, err
 	}
 	sources := m.ListSources()
-	if known := sources[len(sources)-1].Version; have > known {
-		return newer(have, known)
+	known = sources[len(sources)-1].Version
+	tables, _, err := first(ctx, db, scanOne[int], "SELECT count(*) FROM sqlite_master WHERE name = ?", goose.DefaultTablename)
+	if err != nil || tables == 0 {
+		return 0, known, err // a store whose creation was interrupted has no versions yet
 	}
-	return nil
+	log, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
+	if err != nil {
+		return 0, known, err
+	}
+	if have, err = log.GetLatestVersion(ctx, db); err != nil {
+		return 0, known, fmt.Errorf("reading the schema version: %w", err)
+	}
+	return have, known, nil
 }
 
 func newer(have, known int64) error {

@@ -1,71 +1,183 @@
 package store
 
 import (
-	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// clock is a clock that tests set.
-type clock struct{ now time.Time }
+var update = flag.Bool("update", false, "write schema.sql anew")
 
-func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)} }
-
-func (c *clock) Now() time.Time          { return c.now }
-func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
-
-func openAt(t testing.TB, dir string, c *clock) *Store {
-	t.Helper()
+func TestOpenKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a b?#%41&c=d")
+	c := newClock()
 	s, err := OpenDir(t.Context(), dir, Options{Clock: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+	ok(t, err)
+	add(t, s, "is-1")
+	ok(t, s.Close())
+	for _, name := range []string{"sluice.db", "blobs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
-	})
-	return s
-}
-
-func must1[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
+	again, err := OpenDir(t.Context(), dir, Options{Clock: c.Now, MustExist: true})
+	ok(t, err)
+	defer again.Close()
+	_, err = again.Candidate(t.Context(), "is-1")
+	ok(t, err)
 }
 
-func TestSmoke(t *testing.T) {
+func TestOpenMustExist(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	s := openAt(t, t.TempDir()+"/a b?#%", c)
-	ctx := context.Background()
-	if _, err := s.AddCandidates(ctx, []Candidate{{ID: "x-1", Data: []byte(`{}`)}}); err != nil {
-		t.Fatal(err)
+	dir := filepath.Join(t.TempDir(), "none")
+	if _, err := OpenDir(t.Context(), dir, Options{MustExist: true}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
 	}
-	d, err := s.Put(ctx, []byte("hello"))
-	if err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder was made")
 	}
-	if ok, err := s.Lease(ctx, "x-1", "me", time.Minute); !ok || err != nil {
-		t.Fatal(ok, err)
+}
+
+func TestOpenForeignFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ok(t, os.WriteFile(filepath.Join(dir, dbName), []byte(strings.Repeat("not a database\n", 100)), 0o644))
+	before := snapshot(t, dir)
+	if s, err := OpenDir(t.Context(), dir, Options{}); err == nil {
+		s.Close()
+		t.Error("opened a text file")
 	}
-	a := Attempt{Candidate: "x-1", Stage: "s", Key: "k", Outcome: "reject", Code: "c", Owner: "me", Started: c.now, Evidence: []Evidence{{Name: "e", Digest: d, Size: 5}}}
-	if _, err := s.Commit(ctx, a, Position{State: Rejected, Stage: "s", Code: "c"}); err != nil {
-		t.Fatal(err)
+	same(t, "folder", snapshot(t, dir), before)
+}
+
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, err := OpenDir(t.Context(), dir, Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	got, err := s.Attempts(ctx, "x-1")
-	t.Log(got, err)
-	ps, err := s.Check(ctx)
-	if len(ps) > 0 || err != nil {
-		t.Fatal(ps, err)
+	wg.Wait()
+}
+
+// A newer sluice may have written things that this one would break.
+func TestOpenNewer(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{true, false} {
+		dir := t.TempDir()
+		s := openAt(t, dir, newClock())
+		_, err := s.exec(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
+		ok(t, err)
+		if closed {
+			ok(t, s.Close())
+		}
+		before := snapshot(t, dir)
+		_, err = OpenDir(t.Context(), dir, Options{})
+		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 1") {
+			t.Errorf("got %v, want ErrNewer with both versions", err)
+		}
+		same(t, "folder", snapshot(t, dir), before)
 	}
-	_, err = s.Commit(ctx, a, Position{State: Rejected, Stage: "s", Code: "c"})
-	t.Log(err)
-	if _, _, err := s.GC(ctx, 0); err != nil {
-		t.Fatal(err)
+}
+
+// snapshot maps each file below dir to its content; SQLite's own index of the log does not count.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		out[path] = string(b)
+		return err
+	})
+	ok(t, err)
+	return out
+}
+
+func TestMigrationsGoUpAndDown(t *testing.T) {
+	t.Parallel()
+	db, err := connect(filepath.Join(t.TempDir(), "x.db"), map[string][]string{})
+	ok(t, err)
+	defer db.Close()
+	m, err := migrator(db)
+	ok(t, err)
+	up := func() string {
+		_, err := m.Up(t.Context())
+		ok(t, err)
+		return schema(t, db)
+	}
+	first := up()
+	_, err = m.DownTo(t.Context(), 0)
+	ok(t, err)
+	if rest := schema(t, db); rest != "" {
+		t.Errorf("down leaves:\n%s", rest)
+	}
+	if d := cmp.Diff(first, up()); d != "" {
+		t.Errorf("up after down differs:\n%s", d)
+	}
+	if *update {
+		ok(t, os.WriteFile("schema.sql", []byte(first), 0o644))
+	}
+	want, err := os.ReadFile("schema.sql")
+	ok(t, err)
+	if d := cmp.Diff(string(want), first); d != "" {
+		t.Errorf("schema.sql is not what the migrations make; go test -run Migrations -update writes it (-want +got):\n%s", d)
+	}
+}
+
+// schema dumps what the migrations made.
+func schema(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	lines, err := list(t.Context(), db, scanOne[string], `SELECT sql FROM sqlite_master
+		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND tbl_name NOT LIKE 'goose_%' ORDER BY tbl_name, CASE type WHEN 'table' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, name`)
+	ok(t, err)
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l + ";\n")
+	}
+	return b.String()
+}
+
+func TestEachTableIsStrict(t *testing.T) {
+	t.Parallel()
+	s, _ := fresh(t)
+	loose, err := list(t.Context(), s.r, scanOne[string],
+		`SELECT name FROM pragma_table_list WHERE type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'goose_%'`)
+	ok(t, err)
+	same(t, "tables that are not STRICT", loose, nil)
+}
+
+// Settings of a connection are easily lost in a DSN, and silently.
+func TestPragmas(t *testing.T) {
+	t.Parallel()
+	s, _ := fresh(t)
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "foreign_keys": "1", "synchronous": "2", "busy_timeout": "30000", "recursive_triggers": "1",
+	} {
+		got, err := list(t.Context(), s.w, scanOne[string], "PRAGMA "+pragma)
+		ok(t, err)
+		same(t, pragma, got, []string{want})
+	}
+	if _, err := s.r.ExecContext(t.Context(), `DELETE FROM mark`); err == nil {
+		t.Error("a reader's connection writes")
 	}
 }
