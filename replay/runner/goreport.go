@@ -1,0 +1,273 @@
+package runner
+
+import (
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+
+	"sluice/replay"
+)
+
+// Parse reads the events on the test step's stdout. The exit code, the packages' ends and the tests' ends must agree.
+func (goTest) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Report {
+	rep, step := start(r, res)
+	if step == nil {
+		return rep
+	}
+	a := &goAnalysis{log: readGoLog(step.Stdout, step.Stderr), step: step, broken: map[string]string{}}
+	a.doubt.add(step.Truncated, "the output of go test was cut")
+	a.doubt.add(len(a.log.packages) == 0, "go test reported nothing: %s", firstLine(a.log.stray.String()))
+	for _, name := range a.names() {
+		a.pkg(name, a.log.packages[name])
+	}
+	a.agree()
+	rep.Tests = a.tests.sorted()
+	if len(a.broken) > 0 {
+		rep.Broken = a.broken
+	}
+	a.phases(&rep, res.Step(StepExplain))
+	rep.Inconsistent = a.doubt.reason
+	return rep
+}
+
+type goAnalysis struct {
+	log       *goLog
+	step      *replay.StepResult
+	tests     testSet
+	broken    map[string]string
+	unbuilt   int  // packages that did not build
+	cutShort  bool // a package has no end
+	withTests int  // packages of which at least one test started
+	doubt     doubts
+}
+
+func (a *goAnalysis) names() []string {
+	var names []string
+	for n := range a.log.packages {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (a *goAnalysis) pkg(name string, p *goPackageLog) {
+	if p.broken != "" {
+		a.unbuilt++
+		a.broken[name] = clip(a.buildWords(name, p), 1<<10, brokenBytes)
+		a.doubt.add(len(p.tests) > 0, "package %s did not build and yet ran tests", name)
+		return
+	}
+	started, failed := false, false
+	for id, t := range p.tests {
+		got, ok := a.outcome(p, id, t)
+		if !ok {
+			continue
+		}
+		got.ID = strings.ToValidUTF8(name+"::"+id, "\uFFFD")
+		a.tests.add(got)
+		started = started || t.started
+		failed = failed || bad(got.Outcome)
+		a.doubt.add(len(t.ends) > 1, "test %s ended more than once", got.ID)
+	}
+	if started {
+		a.withTests++
+	}
+	a.packageEnd(name, p, started, failed)
+}
+
+// packageEnd compares a package's end with its tests'.
+func (a *goAnalysis) packageEnd(name string, p *goPackageLog, started, failed bool) {
+	switch {
+	case p.end == "":
+		a.cutShort = true
+		a.doubt.add(a.step.Stop == replay.Exited, "package %s has no end", name)
+	case p.end == "fail" && !started:
+		a.broken[name] = clip("the test binary ended before its first test\n"+p.output.String(), 1<<10, brokenBytes)
+	case p.end == "fail" && !failed:
+		a.doubt.add(true, "package %s failed without a failed test", name)
+	case p.end != "fail" && failed:
+		a.doubt.add(true, "package %s passed with a failed test", name)
+	}
+}
+
+// agree compares the exit code with all that was found.
+func (a *goAnalysis) agree() {
+	failures := a.tests.anyBad() || len(a.broken) > 0
+	if a.step.Stop == replay.Exited {
+		a.doubt.add(a.step.ExitCode == 0 && failures, "go test exited 0 in spite of failures")
+		a.doubt.add(a.step.ExitCode != 0 && !failures, "go test exited %d without a failure", a.step.ExitCode)
+		a.doubt.add(a.withTests == 0 && !failures, "no test ran")
+	}
+	a.doubt.add(a.tests.clash != "", "test %s both passed and failed", a.tests.clash)
+}
+
+// outcome reads one test. A test that only has output was never started: it is not reported.
+func (a *goAnalysis) outcome(p *goPackageLog, name string, t *goTestLog) (replay.Test, bool) {
+	switch {
+	case len(t.ends) == 0 && !t.started:
+		return replay.Test{}, false
+	case len(t.ends) == 0:
+		return a.unended(p, name, t), true
+	case slices.Contains(t.ends, "fail"), slices.Contains(t.ends, "pass") && slices.Contains(t.ends, "skip"):
+		kind, words := p.failure(name, t)
+		return replay.Test{Outcome: replay.Fail, Kind: kind, Message: words}, true
+	case t.ends[0] == "skip":
+		return replay.Test{Outcome: replay.Skip, Message: t.output.String()}, true
+	case !t.started:
+		// Only a printed line can do this.
+		return replay.Test{Outcome: replay.Missing, Message: "passed without having been started"}, true
+	}
+	return replay.Test{Outcome: replay.Pass}, true
+}
+
+// unended reads a test that started and has no end: the binary, or the run, ended first.
+func (a *goAnalysis) unended(p *goPackageLog, name string, t *goTestLog) replay.Test {
+	words := t.output.String()
+	missing := replay.Test{Outcome: replay.Missing, Message: "started and has no end"}
+	crash := replay.Test{Outcome: replay.Error, Kind: replay.Crash, Message: words}
+	switch {
+	case p.timedOut && p.wasRunning(name, t):
+		return replay.Test{Outcome: replay.TimedOut, Message: words}
+	case t.paused, p.timedOut:
+		return missing
+	case p.end == "" && a.step.Stop == replay.Timeout:
+		return replay.Test{Outcome: replay.TimedOut, Message: words}
+	case p.end == "" && a.step.Stop != replay.Exited:
+		return crash
+	case p.end == "fail" && p.panicked:
+		crash.Kind = replay.Exception
+		return crash
+	case p.end == "fail":
+		return crash
+	}
+	return missing
+}
+
+// wasRunning uses the list that the binary prints when it times out; a parent runs while its child does. A Go without
+// that list leaves all that were not paused.
+func (p *goPackageLog) wasRunning(name string, t *goTestLog) bool {
+	if len(p.running) == 0 {
+		return !t.paused
+	}
+	return slices.ContainsFunc(p.running, func(r string) bool {
+		return r == name || strings.HasPrefix(r, name+"/")
+	})
+}
+
+// failure gives the kind and words of a failed test. A parent without words of its own takes its first failed child's;
+// a panic's words are printed after the outermost test's end, so they belong to its children as well.
+func (p *goPackageLog) failure(name string, t *goTestLog) (replay.Kind, string) {
+	if words := t.output.String(); strings.TrimSpace(words) != "" {
+		return panicKind(t), words
+	}
+	for _, other := range p.relatives(name) {
+		o := p.tests[other]
+		if words := o.output.String(); slices.Contains(o.ends, "fail") && strings.TrimSpace(words) != "" &&
+			(strings.HasPrefix(other, name+"/") || o.panicked) {
+			return panicKind(o), words
+		}
+	}
+	return replay.Assertion, ""
+}
+
+func panicKind(t *goTestLog) replay.Kind {
+	if t.panicked {
+		return replay.Exception
+	}
+	return replay.Assertion
+}
+
+// relatives are the tests below and above one, sorted.
+func (p *goPackageLog) relatives(name string) []string {
+	var names []string
+	for other := range p.tests {
+		if strings.HasPrefix(other, name+"/") || strings.HasPrefix(name, other+"/") {
+			names = append(names, other)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// buildWords finds what the compiler said about a package: by the build that the package's end names, else under the
+// package's own name or that of its test variant, else everything, since a dependency's words carry its own name.
+func (a *goAnalysis) buildWords(name string, p *goPackageLog) string {
+	var words strings.Builder
+	for _, build := range a.buildNames() {
+		base, _, _ := strings.Cut(build, " ")
+		if build == p.failedBuild || base == name || base == name+"_test" {
+			words.WriteString(a.log.builds[build].String())
+		}
+	}
+	if words.Len() > 0 {
+		return words.String()
+	}
+	for _, build := range a.buildNames() {
+		words.WriteString(a.log.builds[build].String())
+	}
+	return p.broken + "\n" + words.String() + a.log.stray.String()
+}
+
+func (a *goAnalysis) buildNames() []string {
+	var names []string
+	for n := range a.log.builds {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (a *goAnalysis) phases(rep *replay.Report, explain *replay.StepResult) {
+	rep.BuildSource, rep.BuildTests = replay.OK, replay.OK
+	if len(a.log.packages) == 0 {
+		rep.BuildSource, rep.BuildTests = replay.Unknown, replay.Unknown
+	}
+	if a.unbuilt > 0 {
+		rep.BuildTests = replay.Failed
+		rep.BuildSource = sourceBuilds(explain)
+	}
+	switch {
+	case a.step.Stop != replay.Exited, a.cutShort:
+		rep.RunTests = replay.Failed
+	case a.withTests > 0:
+		rep.RunTests = replay.OK
+	case len(a.broken) > a.unbuilt:
+		rep.RunTests = replay.Failed
+	case a.unbuilt > 0:
+		rep.RunTests = replay.NotRun
+	default:
+		rep.RunTests = replay.Unknown
+	}
+}
+
+// sourceBuilds reads the explaining step: the packages without their tests.
+func sourceBuilds(s *replay.StepResult) replay.Phase {
+	if s == nil || s.Stop != replay.Exited || s.ExitCode != 0 || s.Truncated {
+		return replay.Unknown
+	}
+	type goError struct{ Err string }
+	for dec := json.NewDecoder(strings.NewReader(string(s.Stdout))); dec.More(); {
+		var p struct {
+			Error      *goError
+			DepsErrors []goError
+		}
+		if dec.Decode(&p) != nil {
+			return replay.Unknown
+		}
+		if p.Error != nil && !noSource(p.Error.Err) || len(p.DepsErrors) > 0 {
+			return replay.Failed
+		}
+	}
+	return replay.OK
+}
+
+// noSource says that a package has no source of its own that could fail to build.
+func noSource(err string) bool {
+	for _, s := range []string{"directory not found", "no such file or directory", "no Go files in", "no non-test Go files in"} {
+		if strings.Contains(err, s) && !strings.HasPrefix(err, "# ") {
+			return true
+		}
+	}
+	return false
+}
