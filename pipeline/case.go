@@ -1,4 +1,117 @@
 package pipeline
 
-// Case is one candidate in the hands of a stage.
-type Case struct{}
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sluice/store"
+)
+
+// ErrNoEvidence says that no earlier stage made the evidence for this candidate.
+var ErrNoEvidence = errors.New("no such evidence")
+
+// Case is one candidate in the hands of a stage: what it may read, what it makes.
+type Case struct {
+	candidate store.Candidate
+	stage     *Stage
+	engine    *Engine
+	inputs    map[string]store.Evidence // made by earlier stages
+	made      []store.Evidence
+}
+
+// ID is the candidate's id.
+func (c *Case) ID() string { return c.candidate.ID }
+
+// Repo is the candidate's repository.
+func (c *Case) Repo() string { return c.candidate.Repo }
+
+// Data decodes the miner's proposal into v.
+func (c *Case) Data(v any) error {
+	if err := json.Unmarshal(c.candidate.Data, v); err != nil {
+		return Permanent(fmt.Errorf("decoding the proposal of %s: %w", c.ID(), err))
+	}
+	return nil
+}
+
+// Read decodes the JSON evidence of that name into v. A stage may read only what it declares.
+func (c *Case) Read(ctx context.Context, name string, v any) error {
+	b, err := c.ReadBytes(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return Permanent(fmt.Errorf("decoding evidence %s: %w", name, err))
+	}
+	return nil
+}
+
+// ReadBytes returns the evidence of that name, or an error that wraps ErrNoEvidence.
+func (c *Case) ReadBytes(ctx context.Context, name string) ([]byte, error) {
+	if !slices.Contains(c.stage.Reads, name) {
+		return nil, Permanent(fmt.Errorf("stage %s reads evidence %q that it does not declare", c.stage.Name, name))
+	}
+	ev, ok := c.inputs[name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s", ErrNoEvidence, name)
+	}
+	b, err := c.engine.store.Get(ctx, ev.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("reading evidence %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// Write stores v as JSON evidence of that name.
+func (c *Case) Write(ctx context.Context, name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return Permanent(fmt.Errorf("encoding evidence %s: %w", name, err))
+	}
+	return c.WriteBytes(ctx, name, "application/json", b)
+}
+
+// WriteBytes stores evidence of that name; a second write of a name replaces the first.
+func (c *Case) WriteBytes(ctx context.Context, name, mediaType string, b []byte) error {
+	if !slices.Contains(c.stage.Makes, name) {
+		return Permanent(fmt.Errorf("stage %s makes evidence %q that it does not declare", c.stage.Name, name))
+	}
+	digest, err := c.engine.store.Put(ctx, b)
+	if err != nil {
+		return fmt.Errorf("storing evidence %s: %w", name, err)
+	}
+	ev := store.Evidence{Name: name, MediaType: mediaType, Digest: digest, Size: int64(len(b))}
+	c.made = slices.DeleteFunc(c.made, func(e store.Evidence) bool { return e.Name == name })
+	c.made = append(c.made, ev)
+	return nil
+}
+
+// Work describes one memoised piece of work of a stage.
+type Work struct {
+	Kind   string // "test-run", "environment", …: sums of time are kept by kind
+	Label  string // for people: "h1+T2 #2"
+	Inputs any    // everything that the result depends on; encoded as JSON into the key
+}
+
+// Once returns the stored result of w, or runs f and stores it. All candidates share the results: the same work is never
+// done twice, also not after a kill. A re-opened candidate has work of its own. An error of f is not stored.
+func (c *Case) Once(ctx context.Context, w Work, f func(context.Context) ([]byte, error)) ([]byte, error) {
+	key, err := digestJSON(w.Kind, w.Inputs, c.candidate.Generation)
+	if err != nil {
+		return nil, Permanent(fmt.Errorf("keying %s: %w", w.Label, err))
+	}
+	ch := c.engine.flights.DoChan(key, func() (any, error) {
+		return c.engine.once(ctx, key, c.ID(), w, f)
+	})
+	select {
+	case r := <-ch:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.([]byte), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -36,13 +36,13 @@ type Outcome struct {
 }
 
 // Pass lets the candidate go on.
-func Pass() Outcome { return Outcome{kind: "pass"} }
+func Pass() Outcome { return Outcome{kind: outcomePass} }
 
 // Reject ends the candidate with a code of the stage's list and one line that says why.
-func Reject(code, reason string) Outcome { return Outcome{"reject", code, reason} }
+func Reject(code, reason string) Outcome { return Outcome{outcomeReject, code, reason} }
 
 // Hold keeps the candidate for a person or a model.
-func Hold(code, reason string) Outcome { return Outcome{"hold", code, reason} }
+func Hold(code, reason string) Outcome { return Outcome{outcomeHold, code, reason} }
 
 // Stage is one named, versioned step of a family.
 type Stage struct {
