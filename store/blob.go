@@ -82,7 +82,7 @@ type blobs struct {
 func openBlobs(dir string, clock func() time.Time) (*blobs, error) {
 	b := &blobs{dir: filepath.Join(dir, "blobs"), clock: clock}
 	b.create = func() (*os.File, error) { return os.CreateTemp(filepath.Join(b.dir, tempFolder), "put-*") }
-	if err := b.folders(); err != nil {
+	if err := os.MkdirAll(filepath.Join(b.dir, tempFolder), 0o755); err != nil {
 		return nil, err
 	}
 	var err error
@@ -97,23 +97,6 @@ func openBlobs(dir string, clock func() time.Time) (*blobs, error) {
 func (b *blobs) close() {
 	b.enc.Close() //nolint:errcheck // it holds nothing back: EncodeAll writes nowhere
 	b.dec.Close()
-}
-
-// folders makes all 256 folders at once, so that no Put has to make one and fsync its parent.
-func (b *blobs) folders() error {
-	if err := os.MkdirAll(filepath.Join(b.dir, tempFolder), 0o755); err != nil {
-		return err
-	}
-	have, err := os.ReadDir(b.dir)
-	if err != nil || len(have) > 256 {
-		return err
-	}
-	for i := range 256 {
-		if err := os.MkdirAll(filepath.Join(b.dir, fmt.Sprintf("%02x", i)), 0o755); err != nil {
-			return err
-		}
-	}
-	return errors.Join(syncFolder(b.dir), syncFolder(filepath.Dir(b.dir)))
 }
 
 func (b *blobs) path(digest string) (string, error) {
@@ -146,12 +129,28 @@ func (b *blobs) put(digest string, data []byte) error {
 	}
 	err = b.fill(f, b.enc.EncodeAll(data, nil))
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = b.publish(f.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// publish gives a finished file its name for good.
+func (b *blobs) publish(temp, path string) error {
+	folder := filepath.Dir(path)
+	err := os.Mkdir(folder, 0o755)
+	if err == nil {
+		err = syncFolder(b.dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return syncFolder(folder)
 }
 
 // fill writes and closes a temporary file. Its time is the store's, so that GC compares like with like.
