@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"sluice/pipeline"
 	"sluice/replay"
@@ -70,12 +71,20 @@ func (l *ledger) Get(_ context.Context, digest string) ([]byte, error) {
 	return b, nil
 }
 
+func (l *ledger) Put(_ context.Context, b []byte) (string, error) {
+	l.blobs[digestOf(b)] = b
+	return digestOf(b), nil
+}
+
 func (l *ledger) Releases(context.Context) ([]store.Release, error) { return l.releases, nil }
 
 func (l *ledger) PutRelease(_ context.Context, r store.Release) error {
 	l.releases = append(l.releases, r)
 	return nil
 }
+
+// clock is the tests' time.
+func clock() time.Time { return time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // goInstance is a Go instance with everything that an export has to take care of.
 func goInstance(id string) pipeline.Instance {

@@ -125,7 +125,7 @@ func TestPublishedHarness(t *testing.T) {
 	for _, p := range projects() {
 		l.admit(t, p.instance)
 	}
-	if _, err := Freeze(t.Context(), Options{Store: l, Name: "r", Dir: dir, Family: "foresight", Tool: "0"}); err != nil {
+	if _, err := Freeze(t.Context(), Options{Store: l, Name: "r", Dir: dir, Family: "foresight", Tool: "0", Clock: clock}); err != nil {
 		t.Fatal(err)
 	}
 	dataset, logs := filepath.Join(dir, "r", SWEbenchFile), t.TempDir()
@@ -145,8 +145,8 @@ func TestPublishedHarness(t *testing.T) {
 	}
 
 	type report struct {
-		Resolved bool `json:"resolved"`
-		Applied  bool `json:"patch_successfully_applied"`
+		Resolved bool                                           `json:"resolved"`
+		Applied  bool                                           `json:"patch_successfully_applied"`
 		Status   map[string]struct{ Success, Failure []string } `json:"tests_status"`
 	}
 	got := harness[report](t, python, "grade", dataset, logs)

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 
 	"sluice/pipeline"
 	"sluice/store"
@@ -37,6 +38,7 @@ type Ledger interface {
 	Candidates(ctx context.Context, f store.Filter) ([]store.Candidate, error)
 	LatestEvidence(ctx context.Context, candidate, name string) (store.Evidence, bool, error)
 	Get(ctx context.Context, digest string) ([]byte, error)
+	Put(ctx context.Context, b []byte) (digest string, err error)
 	Releases(ctx context.Context) ([]store.Release, error)
 	PutRelease(ctx context.Context, r store.Release) error
 }
@@ -52,6 +54,7 @@ type Options struct {
 	Settings map[string]string // what the run was configured with, for the manifest
 	Seeds    map[string]int64  // of everything random, for the manifest
 	SWEbench SWEbench
+	Clock    func() time.Time // for the store's record of the release alone: no file holds a time
 }
 
 // SWEbench are the options of the SWE-bench export.
@@ -77,11 +80,15 @@ func Freeze(ctx context.Context, o Options) (Manifest, error) {
 	if err := writeFolder(filepath.Join(o.Dir, o.Name), files); err != nil {
 		return Manifest{}, err
 	}
-	return m, record(ctx, o, c, digestOf(files[manifestFile]))
+	return m, record(ctx, o, c, files[manifestFile])
 }
 
-// record leaves the release in the store, once.
-func record(ctx context.Context, o Options, c *collected, digest string) error {
+// record leaves the release and its manifest in the store, once.
+func record(ctx context.Context, o Options, c *collected, manifest []byte) error {
+	digest, err := o.Store.Put(ctx, manifest)
+	if err != nil {
+		return fmt.Errorf("keeping the manifest: %w", err)
+	}
 	old, err := o.Store.Releases(ctx)
 	if err != nil {
 		return fmt.Errorf("reading releases: %w", err)
@@ -95,7 +102,7 @@ func record(ctx context.Context, o Options, c *collected, digest string) error {
 		}
 		return nil
 	}
-	r := store.Release{Name: o.Name, Digest: digest, Candidates: c.candidates}
+	r := store.Release{Name: o.Name, Digest: digest, Created: o.Clock(), Candidates: c.candidates}
 	if err := o.Store.PutRelease(ctx, r); err != nil {
 		return fmt.Errorf("recording release %s: %w", o.Name, err)
 	}

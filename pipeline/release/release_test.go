@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,7 +30,7 @@ func options(t *testing.T) (Options, *ledger) {
 	l.end(store.Held, "statement", "no-model")
 	l.end(store.Rejected, "screens", "revert")
 	return Options{
-		Store: l, Name: "first", Dir: t.TempDir(), Family: "foresight", Tool: "0.1.0",
+		Store: l, Name: "first", Dir: t.TempDir(), Family: "foresight", Tool: "0.1.0", Clock: clock,
 		Settings: map[string]string{"repeats": "3"}, Seeds: map[string]int64{"sample": 7},
 	}, l
 }
@@ -61,6 +62,62 @@ func TestFreezeGolden(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"cand-01", "cand-02"}, l.releases[0].Candidates); diff != "" {
 		t.Errorf("candidates of the release (-want +got):\n%s", diff)
+	}
+}
+
+// TestFreezeInStore goes through the real store.
+func TestFreezeInStore(t *testing.T) {
+	t.Parallel()
+	s, err := store.OpenDir(t.Context(), t.TempDir(), store.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b, err := json.Marshal(pyInstance("p__q-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitInStore(t, s, b)
+	o := Options{Store: s, Name: "r", Dir: t.TempDir(), Family: "foresight", Tool: "0", Clock: clock}
+	for range 2 {
+		if _, err := Freeze(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Open(filepath.Join(o.Dir, "r"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Releases(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []store.Release{{Name: "r", Digest: r.Digest, Created: clock(), Candidates: []string{"fs-1"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("releases (-want +got):\n%s", diff)
+	}
+}
+
+// admitInStore leaves one admitted candidate with its instance in a store.
+func admitInStore(t *testing.T, s *store.Store, instance []byte) {
+	t.Helper()
+	digest, err := s.Put(t.Context(), instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cand := store.Candidate{ID: "fs-1", Family: "foresight", Repo: "p/q", Data: []byte("{}"), Position: store.Position{State: store.Open, Stage: "assemble"}}
+	if _, err := s.AddCandidates(t.Context(), []store.Candidate{cand}); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := s.Lease(t.Context(), "fs-1", "me", time.Hour); err != nil || !ok {
+		t.Fatalf("lease: %v, %v", ok, err)
+	}
+	a := store.Attempt{
+		Candidate: "fs-1", Stage: "assemble", Version: 1, Key: "k", Outcome: "pass", Owner: "me", Started: clock(), Ended: clock(),
+		Evidence: []store.Evidence{{Name: pipeline.InstanceEvidence, MediaType: "application/json", Digest: digest, Size: int64(len(instance))}},
+	}
+	if _, err := s.Commit(t.Context(), a, store.Position{State: store.Admitted, Stage: "assemble"}); err != nil {
+		t.Fatal(err)
 	}
 }
 

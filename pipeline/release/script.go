@@ -12,15 +12,21 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
+	"sluice/replay/runner"
 )
 
 // Where a SWE-bench image holds what a sandbox calls {tree}, {env} and {out}.
-var imageFolders = strings.NewReplacer("{tree}", "/testbed", "{env}", "/env", "{out}", "/tmp/out")
+var imageFolders = strings.NewReplacer("{tree}", "/testbed", "{env}", "/opt/sluice-env", "{out}", "/tmp/out")
 
 // evalScript makes the script that the target runs after it applied the model's patch at /testbed: it lays the sealed
 // tests over whatever the model left at their paths, runs them between the two markers, and restores the paths. The
 // target inserts "…=$?" before the line of the End marker, so the test command must be the line before it.
-func evalScript(inst pipeline.Instance, c pipeline.Check, p parser) string {
+func evalScript(inst pipeline.Instance, c pipeline.Check, p parser) (string, error) {
+	run, err := runner.For(inst.Recipe.Runner)
+	if err != nil {
+		return "", err
+	}
+	steps := run.Steps(inst.Recipe, replay.Target{Paths: c.Target})
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\nset -uxo pipefail\ngit config --global --add safe.directory /testbed\n")
 	for _, k := range sortedKeys(inst.Recipe.Env) {
@@ -32,18 +38,20 @@ func evalScript(inst pipeline.Instance, c pipeline.Check, p parser) string {
 		fmt.Fprintf(&b, "rm -rf -- %s\n", quoteAll(paths))
 	}
 	layFiles(&b, c.Files)
-	root := path.Join("/testbed", inst.Recipe.Root)
-	for _, s := range inst.Recipe.Build {
+	for _, s := range steps {
+		if s.Name == runner.StepTest {
+			s.Args = p.args(s.Args)
+			b.WriteString(": '>>>>> Start Test Output'\n")
+			b.WriteString(stepLine(s))
+			break
+		}
 		b.WriteString(stepLine(s))
 	}
-	fmt.Fprintf(&b, "cd %s\n", quote(root))
-	b.WriteString(": '>>>>> Start Test Output'\n")
-	b.WriteString(quoteAll(p.command(inst.Recipe, targets(inst.Recipe, c))) + "\n")
 	b.WriteString(": '>>>>> End Test Output'\ncd /testbed\n")
 	for _, q := range paths {
 		fmt.Fprintf(&b, "git checkout -q HEAD -- %[1]s || rm -rf -- %[1]s\n", quote(q))
 	}
-	return b.String()
+	return b.String(), nil
 }
 
 // sealedPaths are the paths that a check decides on, in order.
@@ -57,7 +65,7 @@ func sealedPaths(c pipeline.Check) []string {
 	return paths
 }
 
-// stepLine is one build step as a line of shell.
+// stepLine is one step as a line of shell.
 func stepLine(s replay.Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "(cd %s && ", quote(path.Join("/testbed", s.Dir)))
@@ -73,44 +81,6 @@ func stepLine(s replay.Step) string {
 	}
 	b.WriteString(quoteAll(args) + ")\n")
 	return b.String()
-}
-
-// targets are the check's paths relative to the project's root; none means everything.
-func targets(r replay.Recipe, c pipeline.Check) []string {
-	var out []string
-	for _, t := range c.Target {
-		if r.Root != "" {
-			t = strings.TrimPrefix(t, strings.TrimSuffix(r.Root, "/")+"/")
-		}
-		out = append(out, t)
-	}
-	sort.Strings(out)
-	return out
-}
-
-// goCommand tests the packages of the targets.
-func goCommand(_ replay.Recipe, targets []string) []string {
-	args := []string{"go", "test", "-v", "-count=1"}
-	if len(targets) == 0 {
-		return append(args, "./...")
-	}
-	seen := map[string]bool{}
-	for _, t := range targets {
-		dir := t
-		if strings.HasSuffix(t, ".go") {
-			dir = path.Dir(t)
-		}
-		if !seen[dir] {
-			seen[dir] = true
-			args = append(args, "./"+strings.TrimPrefix(path.Clean(dir), "./"))
-		}
-	}
-	return args
-}
-
-// pytestCommand prints one summary line per test, and no captured output, which a patch could forge lines in.
-func pytestCommand(_ replay.Recipe, targets []string) []string {
-	return append([]string{"python", "-m", "pytest", "-rfEpsxX", "--color=no", "--show-capture=no", "-p", "no:cacheprovider"}, targets...)
 }
 
 // layFiles writes the sealed files: text by "git apply" of a patch that creates them, the rest by base64.

@@ -106,9 +106,13 @@ func makeRow(inst pipeline.Instance, check int, o SWEbench) (r row, dropped []st
 	if !ok {
 		return row{}, nil, fmt.Sprintf("no-parser: the target has none for runner %q", inst.Recipe.Runner)
 	}
-	f2p, p2p, dropped := visible(p, c, inst.Flaky)
+	f2p, p2p, dropped := visible(p, inst, c)
 	if len(f2p) == 0 {
 		return row{}, nil, "no-visible-test: the target's log parser sees none of the tests that must come to pass"
+	}
+	script, err := evalScript(inst, c, p)
+	if err != nil {
+		return row{}, nil, err.Error()
 	}
 	image := imageName(o.ImagePrefix, inst.ID)
 	return row{
@@ -116,7 +120,7 @@ func makeRow(inst pipeline.Instance, check int, o SWEbench) (r row, dropped []st
 		Statement: inst.Statement, CreatedAt: inst.CreatedAt, SetupCommit: inst.Base,
 		FailToPass: testList(f2p, o.Strings), PassToPass: testList(p2p, o.Strings),
 		Image: image, ImageName: image, DockerImage: image, Language: inst.Language, Difficulty: inst.Labels["difficulty"],
-		EvalScript: evalScript(inst, c, p), EvalType: "pass_and_fail", LogParser: p.name,
+		EvalScript: script, EvalType: "pass_and_fail", LogParser: p.name,
 	}, dropped, ""
 }
 

@@ -28,16 +28,24 @@ func TestPytestKey(t *testing.T) {
 		"":                          "",
 	}
 	for in, want := range tests {
-		if got := pytestKey(in); got != want {
-			t.Errorf("pytestKey(%q) = %q, want %q", in, got, want)
+		if got := pytestKey("", in); got != want {
+			t.Errorf("pytestKey of %q = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestPytestKeyBelowRoot(t *testing.T) {
+	t.Parallel()
+	if got := pytestKey("py", "py/tests/a.py::t"); got != "tests/a.py::t" {
+		t.Errorf("pytestKey = %q, want the id from inside py", got)
 	}
 }
 
 func TestVisible(t *testing.T) {
 	t.Parallel()
-	c := goInstance("x").Checks[0]
-	f2p, p2p, dropped := visible(parserOf["gotest"], c, []string{"example.com/z::TestKeep"})
+	inst := goInstance("x")
+	inst.Flaky = []string{"example.com/z::TestKeep"}
+	f2p, p2p, dropped := visible(parserOf["gotest"], inst, inst.Checks[0])
 	if diff := cmp.Diff([]string{"TestLimit", "TestLimit/zero"}, f2p); diff != "" {
 		t.Errorf("F2P (-want +got):\n%s", diff)
 	}
@@ -145,7 +153,11 @@ func TestEvalScriptRuns(t *testing.T) {
 	put(filepath.Join(bin, "go"), "#!/bin/sh\n[ \"$1\" = test ] && cp -a . "+seen+"\nexit 0\n", 0o755)
 
 	inst := goInstance("x")
-	script := strings.ReplaceAll(evalScript(inst, inst.Checks[0], parserOf["gotest"]), "/testbed", tree)
+	script, err := evalScript(inst, inst.Checks[0], parserOf["gotest"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	script = strings.ReplaceAll(script, "/testbed", tree)
 	put(filepath.Join(dir, "eval.sh"), script, 0o644)
 	out := run("bash", filepath.Join(dir, "eval.sh"))
 	for _, f := range inst.Checks[0].Files {
@@ -172,7 +184,7 @@ func TestEvalScriptRuns(t *testing.T) {
 		t.Errorf("left behind: %q", got)
 	}
 	trace := out[strings.Index(out, ">>>>> Start"):]
-	if n := strings.Index(trace, ">>>>> End"); !strings.Contains(trace[:n], "go test -v -count=1 ./. ./sub") {
+	if n := strings.Index(trace, ">>>>> End"); !strings.Contains(trace[:n], "go test -v -count=1 -vet=off -gcflags=-e -timeout=5m . ./sub") {
 		t.Errorf("between the markers: %q", trace[:n])
 	}
 }
