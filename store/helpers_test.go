@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -50,14 +51,22 @@ func fresh(t testing.TB) (*Store, *clock) {
 	return openAt(t, t.TempDir(), c), c
 }
 
-func ok(t testing.TB, err error) {
+// tb is what tests and rapid's draws have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Errorf(format string, args ...any)
+	Context() context.Context
+}
+
+func ok(t tb, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func same[T any](t testing.TB, what string, got, want T) {
+func same[T any](t tb, what string, got, want T) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("%s (-want +got):\n%s", what, d)
@@ -93,7 +102,7 @@ func lease(t testing.TB, s *Store, id, owner string) {
 	}
 }
 
-func put(t testing.TB, s *Store, data string) string {
+func put(t tb, s *Store, data string) string {
 	t.Helper()
 	d, err := s.Put(t.Context(), []byte(data))
 	ok(t, err)
@@ -101,7 +110,7 @@ func put(t testing.TB, s *Store, data string) string {
 }
 
 // attempt makes one of owner "me" at stage "build" with the key, and one piece of evidence if data is not empty.
-func attempt(t testing.TB, s *Store, id, key, outcome, data string) Attempt {
+func attempt(t tb, s *Store, id, key, outcome, data string) Attempt {
 	t.Helper()
 	a := Attempt{Candidate: id, Stage: "build", Version: 2, Key: key, Outcome: outcome, Owner: "me",
 		Started: s.clock().Add(-time.Second), Ended: s.clock()}
