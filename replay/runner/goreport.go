@@ -2,8 +2,9 @@ package runner
 
 import (
 	"encoding/json"
+	"maps"
+	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"sluice/replay"
@@ -18,7 +19,7 @@ func (goTest) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.
 	a := &goAnalysis{log: readGoLog(step.Stdout, step.Stderr), step: step, broken: map[string]string{}}
 	a.doubt.add(step.Truncated, "the output of go test was cut")
 	a.doubt.add(len(a.log.packages) == 0, "go test reported nothing: %s", firstLine(a.log.stray.String()))
-	for _, name := range a.names() {
+	for _, name := range slices.Sorted(maps.Keys(a.log.packages)) {
 		a.pkg(name, a.log.packages[name])
 	}
 	a.agree()
@@ -40,15 +41,6 @@ type goAnalysis struct {
 	cutShort  bool // a package has no end
 	withTests int  // packages of which at least one test started
 	doubt     doubts
-}
-
-func (a *goAnalysis) names() []string {
-	var names []string
-	for n := range a.log.packages {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
 }
 
 func (a *goAnalysis) pkg(name string, p *goPackageLog) {
@@ -161,11 +153,19 @@ func (p *goPackageLog) failure(name string, t *goTestLog) (replay.Kind, string) 
 	if words := t.output.String(); strings.TrimSpace(words) != "" {
 		return panicKind(t), words
 	}
-	for _, other := range p.relatives(name) {
-		o := p.tests[other]
-		if words := o.output.String(); slices.Contains(o.ends, "fail") && strings.TrimSpace(words) != "" &&
-			(strings.HasPrefix(other, name+"/") || o.panicked) {
-			return panicKind(o), words
+	names := p.sorted()
+	first, _ := slices.BinarySearch(names, name+"/")
+	for _, child := range names[first:] {
+		if !strings.HasPrefix(child, name+"/") {
+			break
+		}
+		if t := p.tests[child]; t.hasFailed() {
+			return panicKind(t), t.output.String()
+		}
+	}
+	for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
+		if t := p.tests[parent]; t != nil && t.panicked && t.hasFailed() {
+			return replay.Exception, t.output.String()
 		}
 	}
 	return replay.Assertion, ""
@@ -178,23 +178,25 @@ func panicKind(t *goTestLog) replay.Kind {
 	return replay.Assertion
 }
 
-// relatives are the tests below and above one, sorted.
-func (p *goPackageLog) relatives(name string) []string {
-	var names []string
-	for other := range p.tests {
-		if strings.HasPrefix(other, name+"/") || strings.HasPrefix(name, other+"/") {
-			names = append(names, other)
-		}
+// hasFailed says that a test failed and has words about it.
+func (t *goTestLog) hasFailed() bool {
+	return slices.Contains(t.ends, "fail") && strings.TrimSpace(t.output.String()) != ""
+}
+
+// sorted names the tests; the list is made once, after the last event.
+func (p *goPackageLog) sorted() []string {
+	if p.names == nil {
+		p.names = slices.Sorted(maps.Keys(p.tests))
 	}
-	sort.Strings(names)
-	return names
+	return p.names
 }
 
 // buildWords finds what the compiler said about a package: by the build that the package's end names, else under the
 // package's own name or that of its test variant, else everything, since a dependency's words carry its own name.
 func (a *goAnalysis) buildWords(name string, p *goPackageLog) string {
+	names := slices.Sorted(maps.Keys(a.log.builds))
 	var words strings.Builder
-	for _, build := range a.buildNames() {
+	for _, build := range names {
 		base, _, _ := strings.Cut(build, " ")
 		if build == p.failedBuild || base == name || base == name+"_test" {
 			words.WriteString(a.log.builds[build].String())
@@ -203,19 +205,10 @@ func (a *goAnalysis) buildWords(name string, p *goPackageLog) string {
 	if words.Len() > 0 {
 		return words.String()
 	}
-	for _, build := range a.buildNames() {
+	for _, build := range names {
 		words.WriteString(a.log.builds[build].String())
 	}
 	return p.broken + "\n" + words.String() + a.log.stray.String()
-}
-
-func (a *goAnalysis) buildNames() []string {
-	var names []string
-	for n := range a.log.builds {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names
 }
 
 func (a *goAnalysis) phases(rep *replay.Report, explain *replay.StepResult) {

@@ -23,7 +23,7 @@ const goTimeout = "5m"
 // report all errors. Modules come from the environment only.
 func (goTest) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	packages := goPackages(r.Root, t.Paths)
-	env := map[string]string{"GOPROXY": "off"}
+	env := map[string]string{"GOPROXY": "off", "GOSUMDB": "off"}
 	test := []string{"go", "test", "-json", "-count=1", "-vet=off", "-gcflags=-e", "-timeout=" + goTimeout}
 	list := []string{"go", "list", "-e", "-export", "-gcflags=-e", "-json=ImportPath,Error,DepsErrors"}
 	steps := append([]replay.Step{}, r.Build...)

@@ -15,6 +15,9 @@ type pyTest struct{}
 
 func (pyTest) Name() string { return "pytest" }
 
+// inVenv starts the interpreter of a virtual environment as its activation would: tests may start its scripts by name.
+const inVenv = `PATH="$VIRTUAL_ENV/bin:$PATH"; export PATH; exec python "$@"`
+
 const junitFile = "junit.xml"
 
 // Steps runs the recipe's Build steps, then pytest, under the interpreter of the recipe's VIRTUAL_ENV if it has one.
@@ -24,14 +27,14 @@ const junitFile = "junit.xml"
 // put into PYTEST_ADDOPTS. Random order is switched off, the cache of an earlier run is not used, and node ids are made relative to the
 // step's folder. Every path must exist: pytest runs nothing if one does not.
 func (pyTest) Steps(r replay.Recipe, t replay.Target) []replay.Step {
-	python := "python"
-	if venv := r.Env["VIRTUAL_ENV"]; venv != "" {
-		python = venv + "/bin/python"
+	args := []string{"python"}
+	if r.Env["VIRTUAL_ENV"] != "" {
+		args = []string{"sh", "-c", inVenv, "sh"}
 	}
-	args := []string{
-		python, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts=",
+	args = append(args,
+		"-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts=",
 		"-o", "junit_family=xunit1", "--junitxml={out}/" + junitFile, "--rootdir=.", "--continue-on-collection-errors",
-	}
+	)
 	if paths := pyPaths(r.Root, t.Paths); len(paths) > 0 {
 		args = append(args, paths...)
 	}

@@ -191,8 +191,8 @@ func TestPySteps(t *testing.T) {
 		t.Fatalf("steps are %+v", steps)
 	}
 	args := steps[1].Args
-	if args[0] != "{env}/venv/bin/python" {
-		t.Errorf("interpreter %s", args[0])
+	if args[2] != inVenv {
+		t.Errorf("interpreter %q", args[:4])
 	}
 	if d := cmp.Diff([]string{"./tests/a_test.py", "./tests/test_b.py"}, args[len(args)-2:]); d != "" {
 		t.Error(d)
