@@ -46,8 +46,9 @@ type Options struct {
 	Tries    uint         // of an attempt with transient errors; default 3
 	BackOff  func() backoff.BackOff
 	Clock    func() time.Time
-	Owner    string        // names this process in leases
-	Lease    time.Duration // default 2 minutes; renewed while the process lives
+	Owner    string                  // names this process in leases
+	Lease    time.Duration           // default 2 minutes; renewed while the process lives
+	Dead     func(owner string) bool // tells owners that are known to be gone: their leases are taken back at once
 	Free     func() (uint64, error)
 	Budget   Budget
 	Progress Progress
@@ -142,6 +143,9 @@ func (e *Engine) Run(ctx context.Context, f *Family, repo string) (Summary, erro
 	if err != nil {
 		return Summary{}, err
 	}
+	if err := e.takeBack(ctx); err != nil {
+		return Summary{}, err
+	}
 	todo, err := e.unfinished(ctx, f, repo, plan)
 	if err != nil {
 		return Summary{}, err
@@ -160,6 +164,25 @@ func (e *Engine) Run(ctx context.Context, f *Family, repo string) (Summary, erro
 	r.summary.Wall = e.o.Clock().Sub(started)
 	r.summary.Spent = e.takeSpent()
 	return r.summary, err
+}
+
+// takeBack drops the leases of processes that are known to be dead, so that a killed run goes on at once.
+func (e *Engine) takeBack(ctx context.Context) error {
+	if e.o.Dead == nil {
+		return nil
+	}
+	owners, err := e.store.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if owner != e.o.Owner && e.o.Dead(owner) {
+			if err := e.store.DropLeases(ctx, owner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (e *Engine) unfinished(ctx context.Context, f *Family, repo, plan string) ([]store.Candidate, error) {

@@ -342,6 +342,23 @@ func TestLeasedElsewhereIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestLeaseOfTheDeadIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir())
+	add(t, s, "a", "b")
+	for id, owner := range map[string]string{"a": "dead", "b": "alive"} {
+		if ok, err := s.Lease(t.Context(), id, owner, time.Hour); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	var calls sync.Map
+	o := Options{Dead: func(owner string) bool { return owner == "dead" }}
+	sum, err := engine(s, o).Run(t.Context(), toy(&calls, func(int) (Outcome, error) { return Pass(), nil }), "")
+	if err != nil || sum.Busy != 1 || called(&calls)["second a"] != 1 {
+		t.Errorf("%+v %v %v", sum, err, called(&calls))
+	}
+}
+
 func TestPoolsBound(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, t.TempDir())
