@@ -1,0 +1,227 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"sluice/replay"
+)
+
+const (
+	cleanupTimeout = time.Minute
+	// engineGrace is what the engine may take, beyond the wall limit of a job, to make, stop, read and remove its
+	// container: an engine that hangs becomes an error and not a hang of ours.
+	engineGrace = 5 * time.Minute
+)
+
+// box is one throw-away container.
+type box struct {
+	s       *Sandbox
+	spec    boxSpec
+	places  places
+	id      string
+	running bool
+	end     time.Time // wall limit
+	oom     int       // kills at the memory limit seen since the container was started
+}
+
+func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
+	cfg, host := s.config(spec)
+	made, err := s.api.ContainerCreate(ctx, cfg, host, nil, nil, "sluice-"+randomName())
+	if err != nil {
+		return nil, engineError("creating a container", err)
+	}
+	end := s.o.Clock.Now().Add(spec.limits.Wall)
+	return &box{s: s, spec: spec, places: newPlaces(), id: made.ID, end: end}, nil
+}
+
+// discard removes the container, whatever has become of the context.
+func (b *box) discard(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	defer cancel()
+	err := b.s.api.ContainerRemove(ctx, b.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	if err != nil && !cerrdefs.IsNotFound(err) {
+		return engineError("removing a container", err)
+	}
+	return nil
+}
+
+// upload streams what fill packs into the container, at "/".
+func (b *box) upload(ctx context.Context, fill func(*packer) error) error {
+	r, w := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		k := newPacker(w)
+		err := fill(k)
+		if err == nil {
+			err = k.tw.Close()
+		}
+		w.CloseWithError(err)
+		packed <- err
+	}()
+	err := b.s.api.CopyToContainer(ctx, b.id, "/", r, container.CopyToContainerOptions{})
+	r.CloseWithError(errStopped) // ends the packer when the engine stopped reading
+	if perr := <-packed; perr != nil && !errors.Is(perr, errStopped) {
+		return perr
+	}
+	if err != nil {
+		return engineError("copying files into a container", err)
+	}
+	return nil
+}
+
+var errStopped = errors.New("the engine stopped reading")
+
+// start makes the container run, if it does not.
+func (b *box) start(ctx context.Context) error {
+	if b.running {
+		return nil
+	}
+	if err := b.s.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		return engineError("starting a container", err)
+	}
+	b.running, b.oom = true, 0
+	return nil
+}
+
+// halt ends every process of the container. Its files stay, and start brings it back.
+func (b *box) halt(ctx context.Context) error {
+	if !b.running {
+		return nil
+	}
+	now := 0
+	if err := b.s.api.ContainerStop(ctx, b.id, container.StopOptions{Timeout: &now}); err != nil {
+		return engineError("stopping a container", err)
+	}
+	b.running = false
+	return nil
+}
+
+// steps runs the steps in order. env are the layers under each step's own.
+func (b *box) steps(ctx context.Context, steps []replay.Step, env ...map[string]string) ([]replay.StepResult, error) {
+	var done []replay.StepResult
+	stopped := false
+	for i, st := range steps {
+		r := replay.StepResult{Name: st.Name, Stop: replay.Skipped}
+		if !stopped && wanted(st, done) {
+			var err error
+			if r, err = b.step(ctx, i, st, env); err != nil {
+				return done, fmt.Errorf("step %q: %w", st.Name, err)
+			}
+			stopped = st.MustPass && !passed(r)
+		}
+		done = append(done, r)
+	}
+	return done, b.halt(ctx)
+}
+
+func passed(r replay.StepResult) bool { return r.Stop == replay.Exited && r.ExitCode == 0 }
+
+// wanted reports whether the step's IfFailed holds. A step that was skipped did not fail.
+func wanted(st replay.Step, done []replay.StepResult) bool {
+	if st.IfFailed == "" {
+		return true
+	}
+	for _, r := range done {
+		if r.Name == st.IfFailed && r.Stop != replay.Skipped && !passed(r) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]string) (replay.StepResult, error) {
+	r := replay.StepResult{Name: st.Name}
+	argv, err := b.places.argv(i, st)
+	if err != nil {
+		return r, err
+	}
+	begin := b.s.o.Clock.Now()
+	limit := b.end
+	if st.Timeout > 0 && begin.Add(st.Timeout).Before(limit) {
+		limit = begin.Add(st.Timeout)
+	}
+	if !begin.Before(limit) {
+		r.Stop = replay.Timeout
+		return r, nil
+	}
+	if err := b.start(ctx); err != nil {
+		return r, err
+	}
+	opts := container.ExecOptions{User: b.spec.user, Env: b.places.environ(append(env, st.Env)...), Cmd: argv}
+	end, err := b.exec(ctx, opts, limit)
+	r.Duration = b.s.o.Clock.Now().Sub(begin)
+	if err != nil {
+		return r, err
+	}
+	r.Stop, r.ExitCode = end.stop, end.code
+	if end.stop != replay.Exited {
+		return r, b.halt(ctx)
+	}
+	return r, b.settle(ctx, &r)
+}
+
+// settle finds out what the exit of a step means, and ends what it left running.
+func (b *box) settle(ctx context.Context, r *replay.StepResult) error {
+	if r.ExitCode != 0 {
+		r.Stop = b.failure(ctx, r.ExitCode)
+	}
+	if !b.running {
+		return nil
+	}
+	alone, known := b.alone(ctx)
+	if known && alone {
+		return nil
+	}
+	r.Lingering = known
+	return b.halt(ctx)
+}
+
+// failure tells the ways apart in which a command can end with a code other than 0. The memory limit counts if the
+// kernel killed anything of the job: a runner that reports its child's death by a code of its own ran out of memory too.
+func (b *box) failure(ctx context.Context, code int) replay.Stop {
+	if kills := b.oomKills(ctx); kills > b.oom {
+		b.oom = kills
+		return replay.OOM
+	}
+	if code > 128 && code <= 128+31 { // as shells and engines report a signal
+		return replay.Signal
+	}
+	return replay.Exited
+}
+
+// alone reports whether only the container's own two processes are left. A child that is just about to end gets a
+// moment. known is false where the engine's host cannot list processes.
+func (b *box) alone(ctx context.Context) (alone, known bool) {
+	for _, wait := range []time.Duration{0, 30 * time.Millisecond, 170 * time.Millisecond} {
+		if wait > 0 && b.s.o.Clock.Wait(ctx, wait) != nil {
+			return false, false
+		}
+		top, err := b.s.api.ContainerTop(ctx, b.id, nil)
+		if err != nil {
+			return false, false
+		}
+		if living(top.Processes) <= 2 {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// living counts processes that have not ended; the command is the last column of ps.
+func living(processes [][]string) int {
+	n := 0
+	for _, p := range processes {
+		if len(p) > 0 && !strings.HasSuffix(p[len(p)-1], "<defunct>") {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,145 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"sluice/replay"
+)
+
+const (
+	firstPoll = 5 * time.Millisecond
+	lastPoll  = 100 * time.Millisecond
+	// checkEvery is how often a running step's container is looked at: is it alive, and how much has it written.
+	checkEvery = 2 * time.Second
+	// quickExec bounds our own small commands.
+	quickExec = 10 * time.Second
+	// codeFileSize is what a command that its file size limit killed would report, and so what we report for a job
+	// whose files together are over theirs.
+	codeFileSize = 128 + 25
+	codeKilled   = 128 + 9
+)
+
+// ending is how an exec came to its end.
+type ending struct {
+	stop replay.Stop
+	code int
+}
+
+// exec runs a command and waits for it, not for its children, up to limit.
+func (b *box) exec(ctx context.Context, o container.ExecOptions, limit time.Time) (ending, error) {
+	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
+	if err != nil {
+		return ending{}, engineError("preparing a command", err)
+	}
+	if err := b.s.api.ContainerExecStart(ctx, made.ID, container.ExecStartOptions{Detach: true}); err != nil {
+		return ending{}, engineError("starting a command", err)
+	}
+	return b.await(ctx, made.ID, limit)
+}
+
+func (b *box) await(ctx context.Context, id string, limit time.Time) (ending, error) {
+	clock := b.s.o.Clock
+	wait, check := firstPoll, clock.Now().Add(checkEvery)
+	for {
+		in, err := b.s.api.ContainerExecInspect(ctx, id)
+		if err != nil && !cerrdefs.IsNotFound(err) {
+			return ending{}, engineError("watching a command", err)
+		}
+		if err == nil && !in.Running {
+			return ending{replay.Exited, in.ExitCode}, nil
+		}
+		now := clock.Now()
+		if !now.Before(limit) {
+			return ending{stop: replay.Timeout}, nil
+		}
+		if !now.Before(check) || err != nil {
+			if end, over, err := b.check(ctx); err != nil || over {
+				return end, err
+			}
+			check = clock.Now().Add(checkEvery)
+		}
+		if err := clock.Wait(ctx, min(wait, limit.Sub(now))); err != nil {
+			return ending{}, fmt.Errorf("waiting for a command: %w", err)
+		}
+		wait = min(wait*5/4, lastPoll)
+	}
+}
+
+// check looks at the container of a running step: the step is over when the container is dead or has written too much.
+func (b *box) check(ctx context.Context) (end ending, over bool, err error) {
+	in, _, err := b.s.api.ContainerInspectWithRaw(ctx, b.id, true)
+	if err != nil {
+		return end, false, engineError("looking at a container", err)
+	}
+	switch {
+	case in.State != nil && !in.State.Running && in.State.OOMKilled:
+		b.running = false
+		return ending{replay.OOM, codeKilled}, true, nil
+	case in.State != nil && !in.State.Running:
+		b.running = false
+		return ending{replay.Signal, codeKilled}, true, nil
+	case in.SizeRw != nil && *in.SizeRw > b.s.o.Total:
+		return ending{replay.Signal, codeFileSize}, true, nil
+	}
+	return end, false, nil
+}
+
+// output runs a small command of ours as root and returns what it printed.
+func (b *box) output(ctx context.Context, argv ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, quickExec)
+	defer cancel()
+	o := container.ExecOptions{User: rootUser, AttachStdout: true, AttachStderr: true, Cmd: argv}
+	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
+	if err != nil {
+		return nil, engineError("preparing a command", err)
+	}
+	conn, err := b.s.api.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
+	if err != nil {
+		return nil, engineError("starting a command", err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, conn.Close) // the connection itself knows no deadline
+	defer stop()
+	var out bytes.Buffer
+	if _, err := stdcopy.StdCopy(&out, io.Discard, io.LimitReader(conn.Reader, 1<<20)); err != nil {
+		return nil, engineError("reading a command's output", err)
+	}
+	return out.Bytes(), nil
+}
+
+var oomCounter = regexp.MustCompile(`(?m)^oom_kill (\d+)$`)
+
+// oomKills returns how often the kernel has killed at the container's memory limit, from its control group (version 2
+// or 1); 0 when that cannot be read.
+func (b *box) oomKills(ctx context.Context) int {
+	if !b.running {
+		return 0
+	}
+	out, err := b.output(ctx, "/bin/cat", "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+	if err != nil {
+		return 0
+	}
+	return parseOOM(out)
+}
+
+func parseOOM(b []byte) int {
+	m := oomCounter.FindSubmatch(b)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,301 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
+
+	"sluice/replay"
+)
+
+// envRepository holds the environments, one tag per fingerprint.
+const envRepository = "sluice/env"
+
+// Prepare returns the environment of the recipe's fingerprint: the image with its name and labels, or else a new one.
+// An image that was built from another version of the recipe's base image is built again. Env.Log is empty when
+// nothing was built. ErrPlatform and ErrNoImage come before any work.
+func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
+	env, err := s.prepare(ctx, r, t)
+	if err != nil {
+		return env, fmt.Errorf("preparing the environment %s: %w", short(r.Fingerprint), err)
+	}
+	return env, nil
+}
+
+func (s *Sandbox) prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
+	if !isTag(r.Fingerprint) {
+		return replay.Env{}, fmt.Errorf("the fingerprint %q cannot name an image", r.Fingerprint)
+	}
+	free, err := s.hold(ctx, r.Fingerprint)
+	if err != nil {
+		return replay.Env{}, err
+	}
+	defer free()
+	base, err := s.base(ctx, r.Image)
+	if err != nil {
+		return replay.Env{}, err
+	}
+	if id, err := s.find(ctx, r.Fingerprint, base); err != nil || id != "" {
+		return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id}, err
+	}
+	return s.build(ctx, r, t, base)
+}
+
+// hold waits until no other call builds the fingerprint.
+func (s *Sandbox) hold(ctx context.Context, fingerprint string) (free func(), err error) {
+	s.mu.Lock()
+	token, ok := s.building[fingerprint]
+	if !ok {
+		token = make(chan struct{}, 1)
+		s.building[fingerprint] = token
+	}
+	s.mu.Unlock()
+	select {
+	case token <- struct{}{}:
+		return func() { <-token }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// base returns the id of the recipe's image, pulling it if it is missing, and checks its platform.
+func (s *Sandbox) base(ctx context.Context, ref string) (string, error) {
+	in, err := s.api.ImageInspect(ctx, ref)
+	if cerrdefs.IsNotFound(err) {
+		if err := s.pull(ctx, ref); err != nil {
+			return "", err
+		}
+		in, err = s.api.ImageInspect(ctx, ref)
+	}
+	if err != nil {
+		return "", engineError("looking for the image "+ref, err)
+	}
+	if in.Os != s.info.OSType || !sameArch(in.Architecture, s.info.Architecture) {
+		return "", fmt.Errorf("%w: %s is for %s/%s, the engine runs %s/%s",
+			ErrPlatform, ref, in.Os, in.Architecture, s.info.OSType, s.info.Architecture)
+	}
+	return in.ID, nil
+}
+
+// sameArch compares the names that images have with those that kernels have.
+func sameArch(image, kernel string) bool {
+	names := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386", "i386": "386"}
+	return image == or(names[kernel], kernel)
+}
+
+// localOnly images are made by a script of ours; no registry is asked for them.
+const localOnly = "sluice/"
+
+func (s *Sandbox) pull(ctx context.Context, ref string) error {
+	if strings.HasPrefix(ref, localOnly) {
+		return fmt.Errorf("%w: %s; scripts/base-image.sh builds the base image", ErrNoImage, ref)
+	}
+	r, err := s.api.ImagePull(ctx, ref, image.PullOptions{})
+	if err != nil {
+		return engineError("pulling "+ref, err)
+	}
+	defer r.Close()
+	if err := readPull(r); err != nil {
+		return engineError("pulling "+ref, err)
+	}
+	return nil
+}
+
+// find returns the id of the fingerprint's image, or "" if there is none that was built from base.
+func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, error) {
+	in, err := s.api.ImageInspect(ctx, envRepository+":"+fingerprint)
+	if cerrdefs.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", engineError("looking for an environment", err)
+	}
+	if l := in.Config.Labels; l[labelEnv] != fingerprint || l[labelBase] != base {
+		return "", nil
+	}
+	return in.ID, nil
+}
+
+func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, base string) (env replay.Env, err error) {
+	ca, err := s.o.Network.bundle()
+	if err != nil {
+		return env, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Wall+engineGrace)
+	defer cancel()
+	b, err := s.newBox(ctx, boxSpec{
+		image: base, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
+		user: rootUser, limits: s.limits,
+	})
+	if err != nil {
+		return env, err
+	}
+	defer func() { err = errors.Join(err, b.discard(ctx)) }()
+	if err := b.upload(ctx, func(k *packer) error { return b.pack(ctx, k, r, t, ca) }); err != nil {
+		return env, err
+	}
+	res, err := b.results(ctx, mustPass(r.Install), r.Env, s.o.Network.installEnv(ca != nil))
+	if err != nil {
+		return env, err
+	}
+	log := installLog(res.Steps)
+	if err := installed(res.Steps, log); err != nil {
+		return env, err
+	}
+	id, err := b.commit(ctx, r.Fingerprint, base, s.o.User)
+	return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id, Log: log}, err
+}
+
+// pack writes what install steps find: the recipe's inputs, empty folders, and the certificate authorities. The bundle
+// is copied rather than mounted: the engine may be on another host, and a mount leaves its empty mount point behind.
+func (b *box) pack(ctx context.Context, k *packer, r replay.Recipe, t replay.Tree, ca []byte) error {
+	if err := k.places(b.places, len(r.Install), owner{}); err != nil {
+		return err
+	}
+	for _, d := range []string{envDir, homeDir} {
+		if err := k.dir(d[1:], 0o755, owner{}); err != nil {
+			return err
+		}
+	}
+	if ca != nil {
+		if err := k.file("", replay.File{Path: caFile[1:], Data: ca}, owner{}); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(r.Inputs, "*") {
+		return k.tree(ctx, t, nil, owner{})
+	}
+	files, err := inputs(ctx, r.Inputs, t)
+	if err != nil {
+		return err
+	}
+	return k.tree(ctx, noTree{}, []replay.Overlay{{Files: files}}, owner{})
+}
+
+// inputs reads the named files; one that this state lacks is left out, as it was from the fingerprint.
+func inputs(ctx context.Context, names []string, t replay.Tree) ([]replay.File, error) {
+	var files []replay.File
+	for _, name := range names {
+		data, err := t.ReadFile(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the input %q: %w", name, err)
+		}
+		files = append(files, replay.File{Path: name, Mode: 0o644, Data: data})
+	}
+	return files, nil
+}
+
+// noTree is a tree without files.
+type noTree struct{}
+
+func (noTree) ID() string                                          { return "" }
+func (noTree) Each(context.Context, func(replay.File) error) error { return nil }
+func (noTree) ReadFile(context.Context, string) ([]byte, error)    { return nil, fs.ErrNotExist }
+
+// installed returns the error of the first step that failed: the network's, or an *replay.InstallError.
+func installed(steps []replay.StepResult, log string) error {
+	for _, st := range steps {
+		if st.Stop == replay.Skipped || passed(st) {
+			continue
+		}
+		install := &replay.InstallError{Step: st, Log: log}
+		if fault := installFault(st.Stdout, st.Stderr); fault != nil && st.Stop == replay.Exited {
+			return fmt.Errorf("%w: step %q exited with code %d: %s", fault, st.Name, st.ExitCode, end(st.Stderr))
+		}
+		return install
+	}
+	return nil
+}
+
+// mustPass returns the steps with MustPass set: nothing is installed on top of a failure.
+func mustPass(steps []replay.Step) []replay.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].MustPass = true
+	}
+	return steps
+}
+
+func installLog(steps []replay.StepResult) string {
+	var b bytes.Buffer
+	for _, st := range steps {
+		if st.Stop == replay.Skipped {
+			continue
+		}
+		fmt.Fprintf(&b, "== %s: %s, code %d\n", st.Name, st.Stop, st.ExitCode)
+		b.Write(st.Stdout)
+		b.Write(st.Stderr)
+	}
+	return b.String()
+}
+
+// sweepScript leaves of the install container only what the image shall hold: $1 the steps' user, $2 its group. The
+// files were made and are removed in one layer, so no layer holds them. A user without an entry breaks programs that
+// ask for their own name.
+const sweepScript = `set -e
+rm -rf ` + ioRoot + ` ` + caFile + ` /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/apt/archives/*.deb
+find /tmp /var/tmp ` + treeDir + ` -mindepth 1 -delete
+chown -R "$1:$2" ` + envDir + `
+grep -q "^[^:]*:[^:]*:$1:" /etc/passwd || echo "sandbox:x:$1:$2::` + homeDir + `:/bin/sh" >>/etc/passwd
+grep -q "^[^:]*:[^:]*:$2:" /etc/group || echo "sandbox:x:$2:" >>/etc/group
+`
+
+// commit cleans the container up and makes it the fingerprint's image.
+func (b *box) commit(ctx context.Context, fingerprint, base, user string) (string, error) {
+	if err := b.sweep(ctx, user); err != nil {
+		return "", err
+	}
+	c, err := b.s.api.ContainerCommit(ctx, b.id, container.CommitOptions{
+		Reference: envRepository + ":" + fingerprint,
+		Config: &container.Config{
+			Cmd: []string{"/bin/sh"}, WorkingDir: treeDir,
+			Labels: map[string]string{labelEnv: fingerprint, labelBase: base},
+		},
+	})
+	if err != nil {
+		return "", engineError("committing an environment", err)
+	}
+	return c.ID, nil
+}
+
+func (b *box) sweep(ctx context.Context, user string) error {
+	o, err := parseOwner(user)
+	if err != nil {
+		return err
+	}
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	ids := []string{fmt.Sprint(o.uid), fmt.Sprint(o.gid)}
+	end, err := b.exec(ctx, container.ExecOptions{
+		User: rootUser, Cmd: append([]string{"/bin/sh", "-c", sweepScript, "sh"}, ids...),
+	}, b.s.o.Clock.Now().Add(engineGrace))
+	if err != nil {
+		return err
+	}
+	if end.stop != replay.Exited || end.code != 0 {
+		return fmt.Errorf("cleaning the environment: %s with code %d", end.stop, end.code)
+	}
+	return b.halt(ctx)
+}
+
+// isTag reports whether a fingerprint can be an image's tag.
+func isTag(s string) bool {
+	ok := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r)
+	}
+	return s != "" && len(s) <= 128 && s[0] != '.' && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !ok(r) })
+}
+
+func short(fingerprint string) string { return fingerprint[:min(12, len(fingerprint))] }
