@@ -131,16 +131,17 @@ func (r *run) tries(ctx context.Context, s step) (store.Attempt, error) {
 		if ctx.Err() != nil {
 			return a, backoff.Permanent(context.Cause(ctx))
 		}
-		if err != nil {
-			a.Transient = !IsPermanent(err)
+		if aborts(err) {
+			return a, backoff.Permanent(&endOfRun{err})
 		}
+		a.Transient = err != nil && !IsPermanent(err)
 		a.Evidence = made
 		p := r.position(s, a)
 		if err != nil && a.Transient && n < r.o.Tries {
 			p = store.Position{State: store.Open, Stage: s.stage.Name, Plan: r.plan}
 		}
 		if _, cerr := r.store.Commit(ctx, a, p); cerr != nil {
-			return a, backoff.Permanent(&storeError{cerr})
+			return a, backoff.Permanent(&endOfRun{fmt.Errorf("committing: %w", cerr)})
 		}
 		last = a
 		r.count(func(t *Summary) { t.Ran++ })
@@ -151,18 +152,18 @@ func (r *run) tries(ctx context.Context, s step) (store.Attempt, error) {
 		return a, err
 	}
 	a, err := backoff.Retry(ctx, try, backoff.WithBackOff(r.o.BackOff()), backoff.WithMaxTries(r.o.Tries), backoff.WithMaxElapsedTime(0))
-	var se *storeError
+	var end *endOfRun
 	switch {
-	case errors.As(err, &se):
-		return a, fmt.Errorf("committing: %w", se.error)
+	case errors.As(err, &end):
+		return a, end.error
 	case err != nil && ctx.Err() != nil:
 		return r.stopped(ctx, s, err)
 	}
 	return last, nil
 }
 
-// storeError tells trouble with the store from trouble of a stage: it ends the run.
-type storeError struct{ error }
+// endOfRun tells trouble that every candidate would meet (the store, the disk, no sandbox) from trouble of a stage.
+type endOfRun struct{ error }
 
 // try runs a stage once. A panic is a fault of ours that no repetition cures.
 func (r *run) try(ctx context.Context, s step) (a store.Attempt, made []store.Evidence, err error) {

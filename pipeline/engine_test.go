@@ -342,6 +342,26 @@ func TestLeasedElsewhereIsLeftAlone(t *testing.T) {
 	}
 }
 
+func TestAbortEndsTheRunAndBlamesNobody(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir())
+	add(t, s, "a", "b", "c")
+	var calls sync.Map
+	noEngine := errors.New("no engine answers")
+	_, err := engine(s, Options{}).Run(t.Context(), toy(&calls, func(int) (Outcome, error) { return Outcome{}, Abort(noEngine) }), "")
+	if !errors.Is(err, noEngine) {
+		t.Fatalf("got %v", err)
+	}
+	for id, p := range positions(t, s) {
+		if p[:4] != "open" {
+			t.Errorf("%s is %s", id, p)
+		}
+		if n := called(&calls)["second "+id]; n > 1 {
+			t.Errorf("%s was tried %d times", id, n)
+		}
+	}
+}
+
 func TestLeaseOfTheDeadIsTakenBack(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, t.TempDir())

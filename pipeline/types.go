@@ -7,6 +7,9 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"syscall"
+
+	"sluice/store"
 )
 
 // Pool is the resource that a stage uses; each is bounded.
@@ -81,4 +84,23 @@ func Permanent(err error) error {
 func IsPermanent(err error) bool {
 	var p permanent
 	return errors.As(err, &p)
+}
+
+// abort marks an error that no candidate is to blame for and that every other would meet too.
+type abort struct{ error }
+
+func (a abort) Unwrap() error { return a.error }
+
+// Abort marks err as one that ends the run: no engine answers, the disk is full. Candidates stay where they are.
+func Abort(err error) error {
+	if err == nil {
+		return nil
+	}
+	return abort{err}
+}
+
+// aborts reports whether the run must end.
+func aborts(err error) bool {
+	var a abort
+	return errors.As(err, &a) || errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC)
 }
