@@ -104,6 +104,8 @@ const (
 	OOM     Stop = "oom"     // killed at the memory limit
 	Signal  Stop = "signal"  // by a signal that the sandbox did not send
 	Skipped Stop = "skipped" // IfFailed did not hold, or an earlier MustPass step failed
+	// DiskFull: killed because the job's files together filled what they may have.
+	DiskFull Stop = "disk"
 )
 
 // StepResult is what one step did.
