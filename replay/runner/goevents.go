@@ -22,8 +22,8 @@ type goTestLog struct {
 type goPackageLog struct {
 	tests       map[string]*goTestLog
 	names       []string // of tests, when first asked for
-	end         string // "pass", "fail", "skip" or ""
-	broken      string // "build failed" or "setup failed"
+	end         string   // "pass", "fail", "skip" or ""
+	broken      string   // "build failed" or "setup failed"
 	failedBuild string
 	output      capped
 	panicked    bool

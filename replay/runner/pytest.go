@@ -33,7 +33,7 @@ func (pyTest) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	}
 	args = append(args,
 		"-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts=",
-		"-o", "junit_family=xunit1", "--junitxml={out}/" + junitFile, "--rootdir=.", "--continue-on-collection-errors",
+		"-o", "junit_family=xunit1", "--junitxml={out}/"+junitFile, "--rootdir=.", "--continue-on-collection-errors",
 	)
 	if paths := pyPaths(r.Root, t.Paths); len(paths) > 0 {
 		args = append(args, paths...)
