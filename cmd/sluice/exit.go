@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sluice/miners/gitrepo"
+	"sluice/pipeline"
+	"sluice/replay/docker"
+	"sluice/store"
+)
+
+// exitCode is what the process returns.
+type exitCode int
+
+// The exit codes; exitMeanings says what each means.
+const (
+	exitOK          exitCode = 0
+	exitInternal    exitCode = 1
+	exitUsage       exitCode = 2
+	exitInput       exitCode = 3
+	exitNothing     exitCode = 4
+	exitIncomplete  exitCode = 5
+	exitEnvironment exitCode = 6
+	exitStore       exitCode = 7
+	exitInterrupted exitCode = 130
+)
+
+// exitMeanings is the one table of exit codes; help and docs/cli.md are made from it.
+var exitMeanings = []struct {
+	code exitCode
+	text string
+}{
+	{exitOK, "done"},
+	{exitInternal, "unexpected error; what was done is stored"},
+	{exitUsage, "wrong flag, argument or command"},
+	{exitInput, "bad input: not a repository, no such candidate or release, unreadable predictions"},
+	{exitNothing, "done, but nothing came out: no candidate was admitted, or none fits the selection"},
+	{exitIncomplete, "done in part: candidates failed, a budget was reached, or predictions are missing"},
+	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space (see sluice doctor)"},
+	{exitStore, "the store is absent, broken, in use, or was written by a newer sluice"},
+	{exitInterrupted, "interrupted; the next run goes on from there"},
+}
+
+// exitText returns the table for help texts.
+func exitText() string {
+	var b strings.Builder
+	for _, m := range exitMeanings {
+		fmt.Fprintf(&b, "  %3d  %s\n", m.code, m.text)
+	}
+	return b.String()
+}
+
+// failure is an error with its exit code and what the user can do.
+type failure struct {
+	code exitCode
+	err  error
+	hint string
+}
+
+func (f failure) Error() string { return f.err.Error() }
+func (f failure) Unwrap() error { return f.err }
+
+// fail gives err a code and a hint ("" for none).
+func fail(code exitCode, err error, hint string) error {
+	return failure{code, err, hint}
+}
+
+// classes maps the errors of other packages to codes and hints; the first that fits counts.
+var classes = []struct {
+	err  error
+	code exitCode
+	hint string
+}{
+	{context.Canceled, exitInterrupted, "run the same command again to go on"},
+	{pipeline.ErrBudget, exitIncomplete, "run the same command again to go on"},
+	{store.ErrNewer, exitStore, "install a newer sluice, or name another folder with --store"},
+	{store.ErrLeased, exitStore, "wait until the other process ends; a dead one's lease expires in minutes"},
+	{store.ErrCorrupt, exitStore, "run sluice store check"},
+	{store.ErrMissing, exitStore, "run sluice store check"},
+	{store.ErrNoSpace, exitEnvironment, "free some disk space; sluice store gc may help"},
+	{store.ErrNotFound, exitInput, "run sluice list to see what there is"},
+	{store.ErrAmbiguous, exitInput, "give more of the id"},
+	{gitrepo.ErrNotRepository, exitInput, "name a folder or address of a git repository"},
+	{gitrepo.ErrEmpty, exitInput, "there is nothing to mine yet"},
+	{gitrepo.ErrNoDefaultBranch, exitInput, "name the branch with --branch"},
+	{gitrepo.ErrMissingObject, exitInput, "give the full repository: git fetch --unshallow"},
+	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
+	{docker.ErrNoImage, exitEnvironment, "build or pull it; sluice doctor tells how"},
+	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
+	{docker.ErrNoSpace, exitEnvironment, "free some space: docker system df shows what is used"},
+	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
+}
+
+// classify returns the error with its code and hint.
+func classify(err error) failure {
+	var f failure
+	if errors.As(err, &f) {
+		f.err = err // with everything that wraps it
+		return f
+	}
+	for _, c := range classes {
+		if errors.Is(err, c.err) {
+			return failure{c.code, err, c.hint}
+		}
+	}
+	return failure{exitInternal, err, ""}
+}

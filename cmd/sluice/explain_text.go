@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+
+	"sluice/store"
+)
+
+// What is longer than this is cut unless --full is given.
+const (
+	maxLines = 30
+	maxBytes = 4 << 10
+)
+
+// text prints an account for people.
+func (e *explainer) text(ctx context.Context, acc account) error {
+	e.head(acc.description)
+	for _, at := range acc.attempts {
+		e.say("")
+		e.say("%s", attemptLine(at))
+		for _, ev := range at.Evidence {
+			heading := fmt.Sprintf("%s (%s, %s)", ev.Name, ev.MediaType, humanize.IBytes(uint64(ev.Size)))
+			if err := e.blob(ctx, heading, ev.Digest); err != nil {
+				return err
+			}
+		}
+	}
+	if len(acc.runs) > 0 {
+		e.say("\nwork that ran for this candidate first:")
+	}
+	for _, r := range acc.runs {
+		heading := oneLine(fmt.Sprintf("%s %s, %s", r.Kind, r.Label, seconds(r.Started, r.Ended)))
+		if !e.full {
+			e.say("  %s", heading)
+			continue
+		}
+		if err := e.blob(ctx, heading, r.Digest); err != nil {
+			return err
+		}
+	}
+	for _, r := range acc.reviews {
+		e.say("\n%s", oneLine(fmt.Sprintf("review: %s by %s on %s: %s", r.Decision, r.By, r.At.UTC().Format(time.DateOnly), r.Note)))
+	}
+	return nil
+}
+
+// head says what the candidate is and where it stands.
+func (e *explainer) head(d description) {
+	e.say("%s", oneLine(fmt.Sprintf("%s: %s candidate of %s", d.ID, d.Family, d.Repo)))
+	place := string(d.State)
+	if d.Stage != "" {
+		place += " at stage " + d.Stage
+	}
+	if d.Code != "" {
+		place += ": " + d.Code
+	}
+	e.say("  %s", oneLine(place))
+	for _, line := range []struct{ name, text string }{
+		{"reason", d.Reason}, {"fix", sideLine(d.Fixing)}, {"introduced by", sideLine(d.Introducing)},
+		{"known by", d.Method}, {"quotation", d.Quote},
+	} {
+		if line.text != "" {
+			e.say("  %s: %s", line.name, oneLine(line.text))
+		}
+	}
+}
+
+func sideLine(s *side) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s: %s", s.label(), s.Committed.Format(time.DateOnly), s.Title)
+}
+
+func attemptLine(at store.Attempt) string {
+	line := fmt.Sprintf("%s v%d: %s", at.Stage, at.Version, at.Outcome)
+	if at.Code != "" {
+		line += " " + at.Code
+	}
+	line += ", " + seconds(at.Started, at.Ended)
+	if at.Reason != "" {
+		line += ": " + at.Reason
+	}
+	return oneLine(line)
+}
+
+func seconds(started, ended time.Time) string {
+	return fmt.Sprintf("%.1f s", ended.Sub(started).Seconds())
+}
+
+// blob prints a heading and the blob's content, indented, or where it stands already.
+func (e *explainer) blob(ctx context.Context, heading, digest string) error {
+	if where, ok := e.shown[digest]; ok {
+		e.say("  %s: the same as %s", heading, where)
+		return nil
+	}
+	e.shown[digest] = heading
+	b, err := e.store.Get(ctx, digest)
+	if err != nil {
+		return err
+	}
+	e.say("  %s", heading)
+	body, left := e.cut(legible(b))
+	for line := range strings.Lines(body) {
+		e.say("    %s", strings.TrimRight(line, "\n"))
+	}
+	if left > 0 {
+		e.say("    [cut here: %d more lines; --full prints all]", left)
+	}
+	return nil
+}
+
+// legible makes a blob readable: JSON is laid out, and what is no text is only described.
+func legible(b []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, b, "", "  ") == nil {
+		return printable(out.String())
+	}
+	if bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) && bytes.Count(b, []byte("\n")) == 0 {
+		return fmt.Sprintf("[%d bytes that are no text]", len(b))
+	}
+	return printable(string(b))
+}
+
+// cut shortens text to whole lines and says how many it left out.
+func (e *explainer) cut(s string) (string, int) {
+	if e.full {
+		return s, 0
+	}
+	lines := strings.SplitAfter(strings.TrimRight(s, "\n"), "\n")
+	kept, size := 0, 0
+	for kept < len(lines) && kept < maxLines && size+len(lines[kept]) <= maxBytes {
+		size += len(lines[kept])
+		kept++
+	}
+	if kept == 0 { // one line that is too long
+		text := lines[0][:maxBytes]
+		return strings.ToValidUTF8(text, "") + "…", len(lines) - 1
+	}
+	return strings.Join(lines[:kept], ""), len(lines) - kept
+}
