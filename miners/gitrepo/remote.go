@@ -2,8 +2,13 @@ package gitrepo
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 )
+
+// notThere is what git and its helpers say of a URL without a repository.
+var notThere = regexp.MustCompile(`(?i)repository .*not found|does not appear to be a git repository|not valid: is this a git`)
 
 // fetchRemote fetches branches, tags and the heads of pull and merge requests. History that the source rewrote is taken over,
 // references that it dropped are dropped.
@@ -11,6 +16,9 @@ func fetchRemote(ctx context.Context, url string, g git) error {
 	net := g.overNetwork()
 	// The folder may not be a repository yet.
 	advertised, err := git{dir: "/", extra: net.extra}.output(ctx, nil, "ls-remote", "--symref", "--", url)
+	if err != nil && notThere.MatchString(err.Error()) {
+		return fmt.Errorf("%w: %w", ErrNotRepository, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,9 @@ func Build(tb testing.TB, script string) *Repo {
 	return &Repo{Dir: dir, IDs: ids, tb: tb}
 }
 
+// At is a repository that is there already; it has no names of commits.
+func At(tb testing.TB, dir string) *Repo { return &Repo{Dir: dir, tb: tb} }
+
 // BuildIn makes the repository of script in dir and returns the commit ids by name. A repository that is there already is added
 // to: its branches are set anew, as a forced push would.
 func BuildIn(dir, script string) (map[string]string, error) {
