@@ -34,7 +34,7 @@ func (e *explainer) text(ctx context.Context, acc account) error {
 		}
 	}
 	if len(acc.runs) > 0 {
-		e.say("\nwork that ran for this candidate first:")
+		e.say("\nwork that first ran for this candidate:")
 	}
 	for _, r := range acc.runs {
 		heading := oneLine(fmt.Sprintf("%s %s, %s", r.Kind, r.Label, seconds(r.Started, r.Ended)))

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestDoctorWithNothing runs doctor on a machine that has nothing, and looks for values of tokens in what it prints.
+func TestDoctorWithNothing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	t.Setenv("DOCKER_HOST", "unix://"+dir+"/no.sock")
+	t.Setenv("GITHUB_TOKEN", "canary-token")
+	t.Setenv("ANTHROPIC_API_KEY", "canary-key")
+	for _, args := range [][]string{{"doctor", "-v"}, {"doctor", "-v", "--json"}} {
+		var out, errs bytes.Buffer
+		if code := run(args, strings.NewReader(""), &out, &errs); code != int(exitEnvironment) {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		for _, want := range []string{"not found", "does not answer at unix://", "GITHUB_TOKEN is set"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%v: no %q in:\n%s", args, want, &out)
+			}
+		}
+		if want := "missing: git, Docker engine"; !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: no %q in:\n%s", args, want, &errs)
+		}
+		if strings.Contains(out.String()+errs.String(), "canary") {
+			t.Errorf("%v printed a token:\n%s%s", args, &out, &errs)
+		}
+	}
+}
+
+func TestDiskOfAbsentFolder(t *testing.T) {
+	t.Parallel()
+	a := newApp(nil, nil, nil)
+	a.opts.store = t.TempDir() + "/not/yet/there"
+	checks := a.probeDisk(t.Context())
+	if len(checks) != 1 || !strings.Contains(checks[0].Detail, "free for") {
+		t.Errorf("checks: %+v", checks)
+	}
+}
