@@ -1,0 +1,235 @@
+// Package sluice_test holds the rules that the whole module keeps: who may import whom, what every package says about
+// itself, how long files and functions may be, and who may read the clock.
+package sluice_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "sluice"
+
+// Lengths in lines. Tests may hold longer tables, but not longer than people read.
+const (
+	maxFile     = 400
+	maxTestFile = 600
+	maxFunc     = 80
+	maxTestFunc = 120
+)
+
+// mayImport says which folders of the module each top folder may import; a folder stands for all below it. The four
+// leaves import nothing but themselves; the pipeline joins them; the command is thin.
+var mayImport = map[string][]string{
+	"miners":   {"miners"},
+	"judges":   {"judges", "prompts"},
+	"replay":   {"replay"},
+	"store":    {"store"},
+	"prompts":  {},
+	"pipeline": {"pipeline", "miners", "judges", "replay", "store", "prompts", "internal"},
+	"internal": {"internal", "store"}, // progress shows states of the store
+	// Besides the pipeline, the command opens the store, chooses a sandbox by a flag, shows changes and tells errors apart.
+	"cmd": {"pipeline", "store", "internal", "miners/gitrepo", "replay"},
+}
+
+// clockReaders may call time.Now and its kin outside of cmd; each with its reason.
+var clockReaders = map[string]string{
+	"store/store.go":                "default of Options.Clock",
+	"pipeline/engine.go":            "default of Options.Clock",
+	"replay/docker/docker.go":       "default of Options.Clock",
+	"replay/local/local.go":         "default of Options.Clock",
+	"replay/sandboxtest/hostile.go": "measures whether a sandbox keeps its time limits",
+}
+
+// source is one Go file of the module.
+type source struct {
+	path  string // relative, with slashes
+	test  bool
+	fset  *token.FileSet
+	file  *ast.File
+	lines int
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") {
+			return
+		}
+		text, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := source{path: name, test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
+		s.lines = strings.Count(string(text), "\n")
+		if s.file, err = parser.ParseFile(s.fset, name, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	})
+	if len(out) < 20 {
+		t.Fatalf("found %d Go files only: are we in the root of the module?", len(out))
+	}
+	return out
+}
+
+// walk calls f for every file of the project but test data, hidden folders and what is built.
+func walk(t *testing.T, f func(name string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && name != "." && name != ".ci"
+		if d.IsDir() && (hidden || d.Name() == "testdata" || name == "bin") {
+			return fs.SkipDir
+		}
+		if d.Type().IsRegular() && !hidden {
+			f(name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// within reports whether a folder is one of the given ones or below it.
+func within(folder string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return folder == f || strings.HasPrefix(folder, f+"/") })
+}
+
+// TestImports holds the one import rule, in tests too.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		top, _, below := strings.Cut(s.path, "/")
+		if !below {
+			continue // this file
+		}
+		allowed, known := mayImport[top]
+		if !known {
+			t.Errorf("%s: folder %s is not in the table of imports", s.path, top)
+		}
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folder, ours := strings.CutPrefix(name, module+"/"); ours && !within(folder, allowed) {
+				t.Errorf("%s imports %s: %s may import only %v", s.path, folder, top, allowed)
+			}
+		}
+	}
+}
+
+// TestPackageComments wants a comment on every package that has code.
+func TestPackageComments(t *testing.T) {
+	t.Parallel()
+	documented := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		folder := path.Dir(s.path)
+		text := s.file.Doc.Text()
+		has := strings.HasPrefix(text, "Package "+s.file.Name.Name+" ") || strings.HasPrefix(text, "Command ")
+		documented[folder] = documented[folder] || has
+	}
+	for folder, has := range documented {
+		if !has {
+			t.Errorf("%s: no package comment that says what it is for", folder)
+		}
+	}
+}
+
+func TestLengths(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		fileLimit, funcLimit := maxFile, maxFunc
+		if s.test {
+			fileLimit, funcLimit = maxTestFile, maxTestFunc
+		}
+		if s.lines > fileLimit {
+			t.Errorf("%s has %d lines, the limit is %d", s.path, s.lines, fileLimit)
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1; n > funcLimit {
+				t.Errorf("%s: %s has %d lines, the limit is %d", s.path, f.Name.Name, n, funcLimit)
+			}
+		}
+	}
+}
+
+// TestClock: what reads the machine's clock cannot be repeated. Clocks are passed in; cmd passes the machine's.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test || strings.HasPrefix(s.path, "cmd/") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			if !ok || pkg.Name != "time" || !slices.Contains([]string{"Now", "Sleep", "Since", "Until", "Tick"}, sel.Sel.Name) {
+				return true
+			}
+			used[s.path] = true
+			if clockReaders[s.path] == "" {
+				t.Errorf("%s: time.%s: take a clock instead", s.fset.Position(sel.Pos()), sel.Sel.Name)
+			}
+			return true
+		})
+	}
+	for name := range clockReaders {
+		if !used[name] {
+			t.Errorf("%s reads no clock: take it off the list", name)
+		}
+	}
+}
+
+// foreign is what may stand in no file: the names of registries and mirrors, which users configure, and paths of the
+// machine that something was written on. The words are taken apart, since this file is looked at too.
+var foreign = regexp.MustCompile(strings.Join([]string{
+	`ghcr\.` + `io`, `quay\.` + `io`, `(?:registry-1|index|registry|auth)\.docker\.` + `io`, `pypi\.` + `org`, `pythonhosted\.` + `org`,
+	`registry\.npmjs\.` + `org`, `proxy\.golang\.` + `org`, `sum\.golang\.` + `org`, `deb\.debian\.` + `org`, `gcr\.` + `io`,
+	`/work/` + `main`, `/ro` + `ot/`,
+}, "|"))
+
+func TestNoForeignNames(t *testing.T) {
+	t.Parallel()
+	text := []string{".go", ".sh", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".sql", ""}
+	walk(t, func(name string) {
+		if !slices.Contains(text, path.Ext(name)) {
+			return
+		}
+		b, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			if found := foreign.FindString(line); found != "" {
+				t.Errorf("%s names %s", fmt.Sprintf("%s:%d", name, i+1), found)
+			}
+		}
+	})
+}
