@@ -106,6 +106,9 @@ func cardCounts(b *strings.Builder, what string, counts map[string]int, n int) {
 	b.WriteString("\n")
 }
 
+// mostValues is how many values of a label the card lists: more are measurements, not groups.
+const mostValues = 12
+
 // cardLabels writes how the instances were judged and what else is known of each: the filters of an export.
 func cardLabels(b *strings.Builder, insts []pipeline.Instance) {
 	counts := map[string]map[string]int{}
@@ -123,6 +126,10 @@ func cardLabels(b *strings.Builder, insts []pipeline.Instance) {
 	b.WriteString("## Labels\n\n`judged` says who judged an instance, `achievable` whether full credit was shown to be reachable.\n\n")
 	b.WriteString("| label | value | instances |\n| --- | --- | --- |\n")
 	for _, k := range sortedKeys(counts) {
+		if len(counts[k]) > mostValues {
+			fmt.Fprintf(b, "| %s | %d different values | |\n", cell(k), len(counts[k]))
+			continue
+		}
 		for _, v := range sortedKeys(counts[k]) {
 			fmt.Fprintf(b, "| %s | %s | %s |\n", cell(k), cell(v), share(counts[k][v], len(insts)))
 		}
