@@ -20,7 +20,7 @@ type BlameOptions struct {
 
 // Blame says for the lines of a file in a commit which commit introduced them; renames of the whole file are followed. The
 // result is in the order of lines, without repetition. No ranges give no lines; a range with Last 0 goes to the end of the file.
-// Errors: ErrMissingObject; a file or line that is not there.
+// Errors: ErrMissingObject, fs.ErrNotExist, a line that is not there.
 func (m *Mirror) Blame(ctx context.Context, commit, path string, ranges []Range, o BlameOptions) ([]BlameLine, error) {
 	if len(ranges) == 0 {
 		return nil, nil
@@ -37,6 +37,12 @@ func (m *Mirror) Blame(ctx context.Context, commit, path string, ranges []Range,
 		var plain []BlameLine
 		plain, err = m.blame(ctx, commit, path, ranges, o.IgnoreSpace, nil)
 		markIgnored(found, plain, ignore)
+	}
+	if err != nil && ctx.Err() == nil {
+		// git says "no such path" of a missing object too.
+		if _, why := m.ReadFile(ctx, commit, path); why != nil {
+			err = why
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("blaming %s at %.12s: %w", path, commit, err)

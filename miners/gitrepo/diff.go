@@ -64,14 +64,22 @@ func (m *Mirror) filesOf(ctx context.Context, changes []Change) (map[string][]Fi
 				return nil, err
 			}
 		}
-		found[c.Head] = nil
 		fmt.Fprintf(&pairs, "%s\n", strings.TrimSpace(c.Head+" "+c.Base))
 	}
 	args := append([]string{"diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--raw", "--numstat", "--no-abbrev"}, renames...)
 	err := m.git.stream(ctx, strings.NewReader(pairs.String()), args, func(r *bufio.Reader) error {
 		return parseDiffs(r, func(head string, files []FileChange) { found[head] = files })
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		// git passes over a commit that it does not know.
+		if _, ok := found[c.Head]; !ok {
+			return nil, fmt.Errorf("%w: %s", ErrMissingObject, c.Head)
+		}
+	}
+	return found, nil
 }
 
 // parseDiffs reads diffs in the form `--raw --numstat -z`, each after the id of its commit.

@@ -119,7 +119,7 @@ func (g git) stream(ctx context.Context, stdin io.Reader, args []string, read fu
 }
 
 // missing finds the object that git could not read in what it says of a failure.
-var missing = regexp.MustCompile(`(?i)(?:unable to (?:read|find)|could not (?:read|parse)|cannot read|failed to traverse|` +
+var missing = regexp.MustCompile(`(?i)(?:unable to (?:read|find)|could not (?:read|parse)|cannot read|failed to (?:traverse|unpack)|` +
 	`bad (?:tree |commit )?object|bad revision|unknown revision|missing (?:blob|tree|commit|object)|not a valid (?:object|commit)|` +
 	`ambiguous argument)[^\n]*?\b([0-9a-f]{64}|[0-9a-f]{40})\b`)
 

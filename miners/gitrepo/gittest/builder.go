@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -113,16 +114,24 @@ func (b *Builder) BuildIn(dir string) (map[string]string, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	if _, err := run(dir, "", "init", "-q", "--bare", "--template=", "-b", b.head, "."); err != nil {
-		return nil, err
-	}
-	if _, err := run(dir, "", "symbolic-ref", "HEAD", "refs/heads/"+b.head); err != nil {
+	if err := initialise(dir, b.head); err != nil {
 		return nil, err
 	}
 	return b.load(dir)
+}
+
+// initialise writes what makes a folder a bare repository. `git init` would do; tests build repositories by the hundred.
+func initialise(dir, head string) error {
+	for _, folder := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			return err
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/"+head+"\n"), 0o644)
 }
 
 // find looks among the branches first only when no commit has that name.

@@ -89,6 +89,7 @@ func TestBuildErrors(t *testing.T) {
 	for name, script := range map[string]string{
 		"unknown directive": "frob x\n",
 		"too few words":     "commit x\n",
+		"too many words":    "commit x \"m\"\nrm a b\n",
 		"no commit above":   "rm x\n",
 		"unknown parent":    "commit x \"m\" parent=y\n",
 		"unknown option":    "commit x \"m\" colour=red\n",

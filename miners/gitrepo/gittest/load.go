@@ -27,8 +27,8 @@ func (b *Builder) load(dir string) (map[string]string, error) {
 	if _, err := run(dir, in.String(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
 		return nil, err
 	}
-	// fast-import wants a reference to commit to; nobody else should see it.
-	if _, err := run(dir, "", "update-ref", "-d", scratch); err != nil {
+	// fast-import wants a reference to commit to; nobody else should see it. It is not packed yet.
+	if err := os.RemoveAll(filepath.Join(dir, filepath.Dir(scratch))); err != nil {
 		return nil, err
 	}
 	return b.readMarks(marks)

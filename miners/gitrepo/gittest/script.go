@@ -44,16 +44,20 @@ type parser struct {
 	commits []*Commit
 }
 
+// counts are the least and the most words after a directive.
+var counts = map[string][2]int{
+	"branch": {1, 2}, "orphan": {1, 1}, "commit": {2, 5}, "merge": {3, 6}, "rm": {1, 1}, "exec": {1, 1}, "link": {2, 2},
+	"gitlink": {2, 2}, "tag": {2, 2}, "ref": {2, 2}, "head": {1, 1},
+}
+
 func (p *parser) line(line string) error {
 	words, err := split(line)
 	if err != nil {
 		return err
 	}
 	word, args := words[0], words[1:]
-	if least := map[string]int{
-		"branch": 1, "orphan": 1, "commit": 2, "merge": 3, "rm": 1, "exec": 1, "link": 2, "gitlink": 2, "tag": 2, "ref": 2, "head": 1,
-	}[word]; least == 0 || len(args) < least {
-		return fmt.Errorf("unknown directive or too few words")
+	if n, known := counts[word]; !known || len(args) < n[0] || len(args) > n[1] {
+		return fmt.Errorf("unknown directive, or too few or too many words")
 	}
 	args = append(args, "") // for what may be left out
 	switch word {

@@ -1,0 +1,7 @@
+package gitrepo
+
+// At opens a bare repository that a test made as if it were a mirror, which saves making one.
+func At(dir string) *Mirror {
+	g := git{dir: dir}
+	return &Mirror{source: source{path: dir, shown: dir}, git: g, objects: newPool(g)}
+}
