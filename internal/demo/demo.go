@@ -48,7 +48,7 @@ type Step struct {
 
 // Expectation is what a foresight pipeline without a model should say of a step as the fixing change.
 type Expectation struct {
-	State string   // "admitted" or "rejected"
+	State string   // "admitted", "rejected", or "none" where it is no candidate
 	Codes []string // rejected: one of these; the first is the usual one
 	// Introducer is the step that the link must name; "" where the candidate is rejected before there is a link.
 	Introducer string

@@ -34,7 +34,7 @@ func run(t *testing.T, tree files, testFiles files) outcomes {
 	for name := range testFiles {
 		packages["./"+path.Dir(name)] = true
 	}
-	args := []string{"test", "-json", "-count=1"}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-trimpath"} // states share what they compile
 	for p := range packages {
 		args = append(args, p)
 	}
@@ -141,7 +141,7 @@ func (p pair) problem(code string) string {
 		"not-anticipation":              len(p.fixed) > 0 && !slices.ContainsFunc(p.fixed, func(n string) bool { return p.h1T2[n] != "pass" }),
 		"anticipation-not-executable":   len(p.fixed) > 0 && len(p.h1T2) == 0,
 		"no-fail-to-pass":               len(p.h2) > 0 && len(p.fixed) == 0,
-		"fix-tests-do-not-pass":         len(p.h2) == 0,
+		"fix-does-not-build":            len(p.h2) == 0,
 		"no-task-fail-to-pass":          len(p.anticipations) > 0 && len(p.h1) > 0 && len(p.task) == 0,
 		"introducing-side-not-runnable": len(p.anticipations) > 0 && len(p.h1) == 0,
 		"flaky-only":                    len(p.anticipations) == 0,
