@@ -49,6 +49,8 @@ type Recipe struct {
 	Inputs []string `json:"inputs,omitempty"`
 	// Fingerprint is the digest of everything above and of the bytes of Inputs: one environment per fingerprint.
 	Fingerprint string `json:"fingerprint"`
+	// Notes say what the project asked for and did not get, and why. They are not part of the fingerprint.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Step is one command. Args[0] is looked up in the sandbox's PATH; there is no shell unless Args names one. The tokens
