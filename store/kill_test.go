@@ -3,22 +3,29 @@ package store
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// childEnv names the store on which this binary, run again, commits until it is killed.
-const childEnv = "STORE_TEST_CHILD"
+// childEnv names the store on which this binary, run again, commits until it is killed; hoursEnv is how far its clock is
+// ahead, so that the lease of the one killed before has expired.
+const (
+	childEnv = "STORE_TEST_CHILD"
+	hoursEnv = "STORE_TEST_HOURS"
+)
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
-		fmt.Fprintln(os.Stderr, child(dir))
+		hours, err := strconv.Atoi(os.Getenv(hoursEnv))
+		fmt.Fprintln(os.Stderr, errors.Join(err, child(dir, time.Duration(hours)*time.Hour)))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -27,19 +34,16 @@ func TestMain(m *testing.M) {
 const victim = "is-1"
 
 // child commits one attempt after another, each with evidence and a run, and acknowledges each on standard output.
-func child(dir string) error {
+func child(dir string, ahead time.Duration) error {
 	ctx := context.Background()
-	s, err := OpenDir(ctx, dir, Options{MustExist: true})
+	s, err := OpenDir(ctx, dir, Options{MustExist: true, Clock: func() time.Time { return time.Now().Add(ahead) }})
 	if err != nil {
 		return err
 	}
 	owner := fmt.Sprint(os.Getpid())
 	for {
-		if got, err := s.Lease(ctx, victim, owner, 20*time.Millisecond); err != nil {
-			return err
-		} else if !got { // the lease of the one killed before
-			time.Sleep(time.Millisecond)
-			continue
+		if got, err := s.Lease(ctx, victim, owner, time.Hour/2); err != nil || !got {
+			return fmt.Errorf("leased: %v, %w", got, err)
 		}
 		done, err := s.Attempts(ctx, victim)
 		if err != nil {
@@ -82,7 +86,7 @@ func TestKill(t *testing.T) {
 	ok(t, s.Close()) // so that each child opens, recovers and closes by itself
 	acknowledged := 0
 	for round := range 25 {
-		acks := killed(t, dir, time.Duration(rand.IntN(40_000))*time.Microsecond)
+		acks := killed(t, dir, round)
 		acknowledged += len(acks)
 		s, err := OpenDir(t.Context(), dir, Options{})
 		ok(t, err)
@@ -102,12 +106,13 @@ func TestKill(t *testing.T) {
 }
 
 // killed runs a child, kills it some time after its first commit, and returns what it acknowledged.
-func killed(t *testing.T, dir string, after time.Duration) (acks []string) {
+func killed(t *testing.T, dir string, round int) (acks []string) {
 	t.Helper()
+	after := time.Duration(rand.IntN(40_000)) * time.Microsecond
 	self, err := os.Executable()
 	ok(t, err)
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir, fmt.Sprintf("%s=%d", hoursEnv, round))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	ok(t, err)
