@@ -11,10 +11,14 @@ import (
 	"sluice/store"
 )
 
+// allStates are the states that a candidate can be in.
+var allStates = []store.State{store.Open, store.Admitted, store.Rejected, store.Held, store.Failed}
+
 // selection is the flags that choose candidates.
 type selection struct {
 	family, repo, stage, code string
 	states                    []string
+	one                       map[store.State]*bool // --held is short for --state held, and so on
 }
 
 func (s *selection) addFlags(cmd *cobra.Command) {
@@ -24,17 +28,25 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.stage, "stage", "", "only candidates that stand at this stage")
 	flags.StringVar(&s.code, "code", "", "only candidates with this reason code")
 	flags.StringSliceVar(&s.states, "state", nil, "only these states: open, admitted, rejected, held, failed")
+	s.one = map[store.State]*bool{}
+	for _, state := range allStates {
+		s.one[state] = flags.Bool(string(state), false, "short for --state "+string(state))
+	}
 }
 
 // filter checks the flags and returns them in the store's form.
 func (s *selection) filter() (store.Filter, error) {
 	f := store.Filter{Family: s.family, Repo: s.repo, Stage: s.stage, Code: s.code}
-	all := []store.State{store.Open, store.Admitted, store.Rejected, store.Held, store.Failed}
 	for _, word := range s.states {
-		if !slices.Contains(all, store.State(word)) {
+		if !slices.Contains(allStates, store.State(word)) {
 			return f, fail(exitUsage, fmt.Errorf("reading --state: no state is called %q", word), "see sluice list --help")
 		}
 		f.States = append(f.States, store.State(word))
+	}
+	for _, state := range allStates {
+		if given := s.one[state]; given != nil && *given {
+			f.States = append(f.States, state)
+		}
 	}
 	return f, nil
 }
@@ -47,7 +59,7 @@ func newList(a *app) *cobra.Command {
 		Long: `List candidates with where they stand, the change that fixes, the change that introduced, and how that is known.
 
 With --json each line is an object of type "candidate" with both changes' number, base and head.`,
-		Example: `  sluice list --state admitted
+		Example: `  sluice list --admitted
   sluice list --code not-anticipation --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultImage is the base image of recipes, unless SLUICE_BASE_IMAGE names another. scripts/base-image.sh builds it.
-const defaultImage = "sluice/base:trixie"
+// standardImage is what scripts/base-image.sh builds unless SLUICE_BASE_IMAGE names another.
+const standardImage = "sluice/base:trixie"
 
 const (
 	minFreeBytes = 10 << 30 // below it, environments of a few repositories no longer fit
@@ -31,7 +31,7 @@ func (a *app) baseImage() string {
 	if name := a.getenv("SLUICE_BASE_IMAGE"); name != "" {
 		return name
 	}
-	return defaultImage
+	return standardImage
 }
 
 var gitVersion = regexp.MustCompile(`(\d+)\.(\d+)(?:\.\d+)*`)

@@ -36,11 +36,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-var day = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
+var fixtureDay = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 
 func fixture(f func(context.Context, *store.Store, string) error) {
 	ctx, dir := context.Background(), os.Args[1]
-	s, err := store.OpenDir(ctx, dir, store.Options{Clock: func() time.Time { return day }})
+	s, err := store.OpenDir(ctx, dir, store.Options{Clock: func() time.Time { return fixtureDay }})
 	if err == nil {
 		err = f(ctx, s, dir)
 		err = firstError(err, s.Close())
@@ -63,7 +63,7 @@ func firstError(errs ...error) error {
 // change is one authored change: its head is its letter, forty times.
 func change(letter string, number int, title string) gitrepo.Change {
 	return gitrepo.Change{
-		Landing: gitrepo.Squash, Number: number, Title: title, Committed: day,
+		Landing: gitrepo.Squash, Number: number, Title: title, Committed: fixtureDay,
 		Base: strings.Repeat("0", 40), Head: strings.Repeat(letter, 40),
 	}
 }
@@ -108,7 +108,7 @@ func fillStore(ctx context.Context, s *store.Store, _ string) error {
 		}
 		at := store.Attempt{
 			Candidate: a.id, Stage: a.stage, Version: 1, Key: fmt.Sprint("key-", i), Outcome: a.outcome, Code: a.code,
-			Reason: a.reason, Owner: "test", Started: day, Ended: day.Add(1500 * time.Millisecond), Evidence: evs,
+			Reason: a.reason, Owner: "test", Started: fixtureDay, Ended: fixtureDay.Add(1500 * time.Millisecond), Evidence: evs,
 		}
 		if _, err := s.Commit(ctx, at, store.Position{State: a.end, Stage: a.stage, Code: a.code, Reason: a.reason, Transient: a.outcome == "error"}); err != nil {
 			return err
@@ -126,7 +126,7 @@ func putRun(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	return s.PutRun(ctx, store.Run{
-		Key: "run", Kind: "test-run", Label: "h1+T2 #1", Digest: digest, Candidate: "fs-aaa", Started: day, Ended: day.Add(2 * time.Second),
+		Key: "run", Kind: "test-run", Label: "h1+T2 #1", Digest: digest, Candidate: "fs-aaa", Started: fixtureDay, Ended: fixtureDay.Add(2 * time.Second),
 	})
 }
 

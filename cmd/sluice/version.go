@@ -54,3 +54,9 @@ func readVersion() versionInfo {
 	}
 	return v
 }
+
+// version names this binary in records.
+func version() string {
+	v := readVersion()
+	return v.Version
+}
