@@ -45,11 +45,12 @@ func (m *Mirror) ApplyOnto(ctx context.Context, onto string, patch []byte) (Appl
 
 // scratch is g with an index and an object folder of its own in dir.
 func (g git) scratch(dir string) git {
-	return git{dir: g.dir, extra: append([]string{
+	g.extra = append([]string{
 		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quotePath(filepath.Join(g.dir, "objects")),
-	}, g.extra...)}
+	}, g.extra...)
+	return g
 }
 
 // quotePath quotes what would be read as a list of paths.

@@ -32,10 +32,11 @@ func (m *Mirror) Blame(ctx context.Context, commit, path string, ranges []Range,
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.blame(ctx, commit, path, ranges, o.IgnoreSpace, ignore)
+	o.IgnoreRevs = ignore
+	found, err := m.blame(ctx, commit, path, ranges, o)
 	if err == nil && len(ignore) > 0 {
 		var plain []BlameLine
-		plain, err = m.blame(ctx, commit, path, ranges, o.IgnoreSpace, nil)
+		plain, err = m.blame(ctx, commit, path, ranges, BlameOptions{IgnoreSpace: o.IgnoreSpace})
 		markIgnored(found, plain, ignore)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -58,12 +59,12 @@ func markIgnored(found, plain []BlameLine, ignore []string) {
 	}
 }
 
-func (m *Mirror) blame(ctx context.Context, commit, path string, ranges []Range, space bool, ignore []string) ([]BlameLine, error) {
+func (m *Mirror) blame(ctx context.Context, commit, path string, ranges []Range, o BlameOptions) ([]BlameLine, error) {
 	args := []string{"blame", "--porcelain", "--encoding=none"}
-	if space {
+	if o.IgnoreSpace {
 		args = append(args, "-w")
 	}
-	for _, id := range ignore {
+	for _, id := range o.IgnoreRevs {
 		args = append(args, "--ignore-rev="+id)
 	}
 	for _, r := range ranges {

@@ -18,6 +18,7 @@ import (
 type git struct {
 	dir   string   // the bare repository
 	extra []string // more environment, which wins over the rest
+	held  *os.File // a lock that children inherit: it holds until the last of them ends, also when this process was killed
 }
 
 // settings switch off whatever could run a program or change what git prints. A mirror's own configuration is empty, but for
@@ -28,6 +29,8 @@ var settings = []string{
 	"-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "fetch.recurseSubmodules=false",
 	// Newer versions of git read the attributes of HEAD in a bare repository. The empty tree has none.
 	"-c", "attr.tree=" + emptyTree, "-c", "advice.all=false",
+	// A server that falls silent must not hold a mirror's lock for ever.
+	"-c", "http.lowSpeedLimit=100", "-c", "http.lowSpeedTime=120",
 }
 
 // The ids of the empty tree, which git knows without storing it.
@@ -60,7 +63,8 @@ func (g git) overNetwork() git {
 			env = append(env, name+"="+value)
 		}
 	}
-	return git{dir: g.dir, extra: append(env, g.extra...)}
+	g.extra = append(env, g.extra...)
+	return g
 }
 
 // command prepares a child that dies with ctx, and its own children with it.
@@ -68,6 +72,9 @@ func (g git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir = g.dir
 	cmd.Env = g.env()
+	if g.held != nil {
+		cmd.ExtraFiles = []*os.File{g.held}
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second

@@ -75,25 +75,26 @@ func prepare(ctx context.Context, src source, dir string, offline bool) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, strings.TrimSuffix(dir, ".git")+".lock")
+	held, err := lock(ctx, strings.TrimSuffix(dir, ".git")+".lock")
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer held.Close()
 	if exists(dir) {
-		return update(ctx, src, git{dir: dir})
+		return update(ctx, src, git{dir: dir, held: held})
 	}
-	return clone(ctx, src, dir)
+	return clone(ctx, src, git{dir: dir, held: held})
 }
 
 // clone fills a folder of another name and renames it at last: what a clone that was killed left is never taken for a mirror,
 // and the next clone removes it.
-func clone(ctx context.Context, src source, dir string) error {
-	half := strings.TrimSuffix(dir, ".git") + ".half"
+func clone(ctx context.Context, src source, g git) error {
+	dir, half := g.dir, strings.TrimSuffix(g.dir, ".git")+".half"
 	if err := os.RemoveAll(half); err != nil {
 		return err
 	}
-	if err := update(ctx, src, git{dir: half}); err != nil {
+	g.dir = half
+	if err := update(ctx, src, g); err != nil {
 		return errors.Join(err, os.RemoveAll(half))
 	}
 	return os.Rename(half, dir)
@@ -128,8 +129,9 @@ func initialise(ctx context.Context, g git, idLength int) error {
 	return err
 }
 
-// lock waits until no other process (and nobody else in this one) has the file locked. A process that dies unlocks.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+// lock waits until no other process (and nobody else in this one) has the file locked. Closing the file unlocks, and so does
+// the death of all that inherited it.
+func lock(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("locking: %w", err)
@@ -147,7 +149,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		f.Close()
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
-	return func() { f.Close() }, nil
+	return f, nil
 }
 
 func flock(f *os.File) error {

@@ -15,7 +15,9 @@ var notThere = regexp.MustCompile(`(?i)repository .*not found|does not appear to
 func fetchRemote(ctx context.Context, url string, g git) error {
 	net := g.overNetwork()
 	// The folder may not be a repository yet.
-	advertised, err := git{dir: "/", extra: net.extra}.output(ctx, nil, "ls-remote", "--symref", "--", url)
+	outside := net
+	outside.dir = "/"
+	advertised, err := outside.output(ctx, nil, "ls-remote", "--symref", "--", url)
 	if err != nil && notThere.MatchString(err.Error()) {
 		return fmt.Errorf("%w: %w", ErrNotRepository, err)
 	}

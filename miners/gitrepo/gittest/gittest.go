@@ -106,7 +106,7 @@ func (r *Repo) Git(args ...string) string {
 }
 
 func run(dir, stdin string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command("git", append([]string{"-c", "core.fsync=none"}, args...)...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Env = []string{
