@@ -65,3 +65,20 @@ func TestLeaseOfNothing(t *testing.T) {
 		t.Error("nobody leased it")
 	}
 }
+
+func TestDropLeases(t *testing.T) {
+	t.Parallel()
+	s, c := fresh(t)
+	add(t, s, "is-1", "is-2", "is-3")
+	lease(t, s, "is-1", "dead")
+	lease(t, s, "is-2", "dead")
+	lease(t, s, "is-3", "alive")
+	c.advance(time.Hour) // expired ones are listed too
+	got, err := s.Owners(t.Context())
+	ok(t, err)
+	same(t, "owners", got, []string{"alive", "dead"})
+	ok(t, s.DropLeases(t.Context(), "dead"))
+	got, err = s.Owners(t.Context())
+	ok(t, err)
+	same(t, "owners left", got, []string{"alive"})
+}
