@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/scanner"
 	"go/token"
-	"slices"
 	"strings"
 )
 
@@ -14,29 +13,34 @@ type goToken struct {
 	lit string
 }
 
-// scanGo calls visit for each token, comments too, with its offset. It reports whether the file is free of lexical errors.
-func scanGo(src []byte, visit func(offset int, t goToken)) bool {
+// goScanner reads the tokens of a file, comments too.
+type goScanner struct {
+	scanner.Scanner
+	file *token.File
+	held []goToken // read ahead
+	cgo  bool      // comments count
+}
+
+func newGoScanner(src []byte) *goScanner {
 	fset := token.NewFileSet()
-	file := fset.AddFile("", fset.Base(), len(src))
-	var s scanner.Scanner
-	s.Init(file, src, nil, scanner.ScanComments)
-	for {
-		pos, tok, lit := s.Scan()
-		if tok == token.EOF {
-			return s.ErrorCount == 0
-		}
-		visit(file.Offset(pos), goToken{tok, lit})
-	}
+	s := &goScanner{file: fset.AddFile("", fset.Base(), len(src))}
+	s.Init(s.file, src, nil, scanner.ScanComments)
+	return s
 }
 
 func goComments(src []byte) []span {
 	var out []span
-	scanGo(src, func(offset int, t goToken) {
-		if t.tok == token.COMMENT && !directive(t.lit) {
+	s := newGoScanner(src)
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return out
+		}
+		if tok == token.COMMENT && !directive(lit) {
+			offset := s.file.Offset(pos)
 			out = append(out, span{offset, commentEnd(src, offset)})
 		}
-	})
-	return out
+	}
 }
 
 // commentEnd finds the end in the source: the scanner's text of a comment lacks the carriage returns.
@@ -62,34 +66,51 @@ func directive(comment string) bool {
 		strings.HasPrefix(comment, "//line ")
 }
 
-// sameGo compares the token streams: comments are left out but for directives, as are commas and semicolons that the
-// layout alone decides. Files that use cgo keep their comments, which may be C code.
+// sameGo compares the token streams up to the first difference: comments are left out but for directives, as are commas and
+// semicolons that the layout alone decides. Files that use cgo keep their comments, which may be C code.
 func sameGo(a, b []byte) (same, known bool) {
-	cgo := bytes.Contains(a, []byte(`import "C"`)) || bytes.Contains(b, []byte(`import "C"`))
-	ta, okA := goTokens(a, cgo)
-	tb, okB := goTokens(b, cgo)
-	if !okA || !okB {
-		return false, false
+	sa, sb := newGoScanner(a), newGoScanner(b)
+	sa.cgo = bytes.Contains(a, []byte(`import "C"`)) || bytes.Contains(b, []byte(`import "C"`))
+	sb.cgo = sa.cgo
+	for {
+		ta, tb := sa.next(), sb.next()
+		switch {
+		case ta != tb:
+			return false, true
+		case ta.tok == token.EOF:
+			return sa.ErrorCount+sb.ErrorCount == 0, sa.ErrorCount+sb.ErrorCount == 0
+		}
 	}
-	return slices.Equal(ta, tb), true
 }
 
-func goTokens(src []byte, comments bool) ([]goToken, bool) {
-	var out []goToken
-	ok := scanGo(src, func(_ int, t goToken) {
-		switch t.tok {
-		case token.COMMENT:
-			if !comments && !directive(t.lit) {
-				return
-			}
-		case token.SEMICOLON:
-			t.lit = ""
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			if n := len(out); n > 0 && (out[n-1].tok == token.COMMA || out[n-1].tok == token.SEMICOLON) {
-				out = out[:n-1]
-			}
+// next gives the next token that counts.
+func (s *goScanner) next() goToken {
+	t := s.read()
+	if t.tok != token.COMMA && t.tok != token.SEMICOLON {
+		return t
+	}
+	follower := s.read()
+	switch follower.tok {
+	case token.RPAREN, token.RBRACE, token.RBRACK:
+		return follower
+	}
+	s.held = append(s.held, follower)
+	return t
+}
+
+func (s *goScanner) read() goToken {
+	if n := len(s.held); n > 0 {
+		t := s.held[n-1]
+		s.held = s.held[:n-1]
+		return t
+	}
+	for {
+		_, tok, lit := s.Scan()
+		switch {
+		case tok == token.SEMICOLON:
+			return goToken{tok: tok}
+		case tok != token.COMMENT || s.cgo || directive(lit):
+			return goToken{tok, lit}
 		}
-		out = append(out, t)
-	})
-	return out, ok
+	}
 }

@@ -21,7 +21,9 @@ func TestSameSyntax(t *testing.T) {
 		{"go directive", "a.go", "package a\nvar x string\n", "package a\n//go:embed x\nvar x string\n", false, true},
 		{"go statements joined", "a.go", "package a\nfunc f() { a\n(b) }\n", "package a\nfunc f() { a(b) }\n", false, true},
 		{"go cgo", "a.go", "package a\n// int x;\nimport \"C\"\n", "package a\n// int y;\nimport \"C\"\n", false, true},
-		{"go broken", "a.go", "package a\nvar x = \"\n", "package a\n", false, false},
+		{"go broken", "a.go", "package a\nvar x = \"\n", "package a\nvar x = \"\n//\n", false, false},
+		{"go different, then broken", "a.go", "package a\nvar x = \"\n", "package b\n", false, true},
+		{"go marks in a row", "a.go", "package a\nfunc f() { for ;; { } ; ; }\n", "package a\nfunc f() { for ;; {} ; }\n", false, true},
 		{"go string", "a.go", "package a\nvar x = \"a b\"\n", "package a\nvar x = \"ab\"\n", false, true},
 
 		{"python layout", "a.py", "def f(a,b):\n  return a+b\n", "# c\ndef f(\n    a,\n    b,\n):\n    return a + b  # d\n", true, true},
