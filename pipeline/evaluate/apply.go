@@ -47,14 +47,8 @@ func apply(ctx context.Context, tree replay.Tree, inst pipeline.Instance, patch 
 	if !bytes.HasSuffix(patch, []byte("\n")) {
 		patch = append(append([]byte{}, patch...), '\n') // many tools cut it off, and git wants it
 	}
-	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+	files, err := parse(patch)
 	if err != nil {
-		return a, refuse("the patch is malformed: %v", err)
-	}
-	if len(files) == 0 {
-		return a, refuse("the patch is malformed: it holds no change")
-	}
-	if err := checkChanges(files); err != nil {
 		return a, err
 	}
 	b, err := readBase(ctx, tree, newGuard(inst), files)
@@ -75,10 +69,26 @@ func apply(ctx context.Context, tree replay.Tree, inst pipeline.Instance, patch 
 	if len(exclude) == len(targets) {
 		return a, nil
 	}
-	if err := b.checkParents(files, exclude); err != nil {
-		return a, err
-	}
 	return a, a.run(ctx, b, patch, exclude)
+}
+
+// parse reads a patch's changes.
+func parse(patch []byte) ([]*gitdiff.File, error) {
+	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+	if err != nil {
+		return nil, refuse("the patch is malformed: %v", err)
+	}
+	if len(files) == 0 {
+		return nil, refuse("the patch is malformed: it holds no change")
+	}
+	// Without git's headers the parser leaves the first component on, which git takes off.
+	if !bytes.HasPrefix(patch, []byte("diff --git ")) && !bytes.Contains(patch, []byte("\ndiff --git ")) {
+		for _, f := range files {
+			_, f.OldName, _ = strings.Cut(f.OldName, "/")
+			_, f.NewName, _ = strings.Cut(f.NewName, "/")
+		}
+	}
+	return files, checkChanges(files)
 }
 
 // names are the paths that a change touches.
@@ -166,27 +176,6 @@ func readBase(ctx context.Context, tree replay.Tree, g guard, files []*gitdiff.F
 	return b, nil
 }
 
-// checkParents refuses new files below a path that the base state has as a file or as a symbolic link.
-func (b base) checkParents(files []*gitdiff.File, exclude map[string]bool) error {
-	gone := map[string]bool{}
-	for _, f := range files {
-		if f.IsDelete || f.IsRename {
-			gone[f.OldName] = true
-		}
-	}
-	for _, f := range files {
-		if f.IsDelete || exclude[target(f)] {
-			continue
-		}
-		for dir := path.Dir(f.NewName); dir != "."; dir = path.Dir(dir) {
-			if mode, ok := b.modes[dir]; ok && (mode&fs.ModeSymlink != 0 || !gone[dir]) {
-				return refuse("the patch writes %q below %q, which is no folder", f.NewName, dir)
-			}
-		}
-	}
-	return nil
-}
-
 // run applies the patch in a scratch folder that holds the named files of the base state and nothing else.
 func (a *applied) run(ctx context.Context, b base, patch []byte, exclude map[string]bool) error {
 	dir, err := os.MkdirTemp("", "sluice-apply-")
@@ -231,7 +220,7 @@ func (a *applied) run(ctx context.Context, b base, patch []byte, exclude map[str
 // firstError is git's first complaint.
 func firstError(said string) string {
 	for _, line := range strings.Split(said, "\n") {
-		if msg, ok := strings.CutPrefix(line, "error: "); ok {
+		if msg, ok := strings.CutPrefix(line, "error: "); ok && !strings.HasPrefix(msg, "while searching for") {
 			return msg
 		}
 	}
@@ -287,6 +276,13 @@ func (a *applied) keep(b base, f replay.File) error {
 	}
 	if b.dirs[f.Path] {
 		return refuse("the patch writes %q, which is a folder", f.Path)
+	}
+	for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+		// A named file that stood there is gone: the scratch folder has a folder in its place.
+		_, named := b.data[dir]
+		if mode, ok := b.modes[dir]; ok && (!named || mode&fs.ModeSymlink != 0) {
+			return refuse("the patch writes %q below %q, which is no folder", f.Path, dir)
+		}
 	}
 	if f.Mode&fs.ModeSymlink != 0 {
 		to := string(f.Data)

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"fmt"
 	"strings"
+
+	"sluice/pipeline/evaluate/stats"
 )
 
 // page writes the report for people.
@@ -17,7 +19,7 @@ func (r *Report) page() []byte {
 	fmt.Fprintf(&b, "The release was checked here first: gold earned full credit on %d and resolved the task on %d more of %d instances; "+
 		"an empty, a malformed and an unrelated patch earned nothing.\n\n", r.Preflight.Full, r.Preflight.Task, r.Preflight.Instances)
 	if !r.Complete {
-		fmt.Fprintf(&b, "**Incomplete:** %d instances have no prediction; they count as 0.\n\n", len(r.IncompleteIDs))
+		fmt.Fprintf(&b, "**Incomplete:** instances without a prediction, which count as 0: %d.\n\n", len(r.IncompleteIDs))
 	}
 	if len(r.Ignored) > 0 {
 		fmt.Fprintf(&b, "**Ignored:** predictions for %s, which the release does not have.\n\n", cell(few(r.Ignored)))
@@ -43,17 +45,21 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%s [%.1f, %.1f] (%.0f of %d)", percent(f.Value), 100*f.Low, 100*f.High, f.Sum, f.N)
 }
 
+// span writes an interval.
+func span(i *stats.Interval) string {
+	if i == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
+}
+
 func (r *Report) pageMetrics(b *strings.Builder) {
 	b.WriteString("## Scores\n\nShares carry Wilson 95 % intervals; the bootstrap draws whole repositories.\n\n" +
 		"| score | over all | without infra | mean of repositories | bootstrap | one repository left out | what |\n" +
 		"| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, m := range r.Metrics {
-		out := "–"
-		if m.LeaveOneOut != nil {
-			out = fmt.Sprintf("%.1f–%.1f", 100*m.LeaveOneOut.Low, 100*m.LeaveOneOut.High)
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %.1f–%.1f | %s | %s |\n", cell(m.Name), m.Figure, m.WithoutInfra, percent(m.Macro),
-			100*m.Cluster.Low, 100*m.Cluster.High, out, cell(m.Text))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(m.Name), m.Figure, m.WithoutInfra, percent(m.Macro),
+			span(m.Cluster), span(m.LeaveOneOut), cell(m.Text))
 	}
 	b.WriteString("\n")
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"math"
 	"sort"
 
 	"sluice/pipeline/evaluate/stats"
@@ -24,8 +25,8 @@ type Metric struct {
 	Strata       []Stratum `json:"strata"`
 	// LeaveOneOut is the range when one repository is left out; nil with fewer than two.
 	LeaveOneOut *stats.Interval `json:"leave_one_repository_out,omitempty"`
-	// Cluster is the bootstrap interval over repositories, drawn with Seed.
-	Cluster stats.Interval `json:"repository_bootstrap"`
+	// Cluster is the bootstrap interval over repositories, drawn with Seed; nil with fewer than two.
+	Cluster *stats.Interval `json:"repository_bootstrap,omitempty"`
 }
 
 // Figure is a share or a mean with what it was made of.
@@ -91,9 +92,9 @@ func Mean(name, text string, results []Result, value func(Result) float64, by ..
 			m.WithoutInfra.add(v)
 		}
 	}
-	m.Macro, m.Cluster = stats.Macro(cases), stats.Bootstrap(cases, Seed)
+	m.Macro = round(stats.Macro(cases))
 	if i, ok := stats.LeaveOneOut(cases); ok {
-		m.LeaveOneOut = &i
+		m.LeaveOneOut, m.Cluster = rounded(i), rounded(stats.Bootstrap(cases, Seed))
 	}
 	for _, b := range by {
 		m.Strata = append(m.Strata, strata(b, results, value)...)
@@ -127,12 +128,18 @@ func strata(b By, results []Result, value func(Result) float64) []Stratum {
 func (f *Figure) add(v float64) {
 	f.N++
 	f.Sum += v
-	f.Value = f.Sum / float64(f.N)
+	f.Value = round(f.Sum / float64(f.N))
+}
+
+// round cuts a figure to what all processors agree on.
+func round(v float64) float64 { return math.Round(v*1e9) / 1e9 }
+
+func rounded(i stats.Interval) *stats.Interval {
+	return &stats.Interval{Low: round(i.Low), High: round(i.High)}
 }
 
 func (f Figure) wilson() Figure {
-	i := stats.Wilson(int(f.Sum), f.N)
-	f.Interval = &i
+	f.Interval = rounded(stats.Wilson(int(f.Sum), f.N))
 	return f
 }
 
