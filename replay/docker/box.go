@@ -143,17 +143,16 @@ func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]
 	if err != nil {
 		return r, err
 	}
-	begin := b.s.o.Clock.Now()
-	limit := b.end
-	if st.Timeout > 0 && begin.Add(st.Timeout).Before(limit) {
-		limit = begin.Add(st.Timeout)
-	}
-	if !begin.Before(limit) {
+	if !b.s.o.Clock.Now().Before(b.end) {
 		r.Stop = replay.Timeout
 		return r, nil
 	}
 	if err := b.start(ctx); err != nil {
 		return r, err
+	}
+	begin, limit := b.s.o.Clock.Now(), b.end
+	if st.Timeout > 0 && begin.Add(st.Timeout).Before(limit) {
+		limit = begin.Add(st.Timeout)
 	}
 	opts := container.ExecOptions{User: b.spec.user, Env: b.places.environ(append(env, st.Env)...), Cmd: argv}
 	end, err := b.exec(ctx, opts, limit)
@@ -169,12 +168,11 @@ func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]
 }
 
 // settle finds out what the exit of a step means, and ends what it left running.
-func (b *box) settle(ctx context.Context, r *replay.StepResult) error {
+func (b *box) settle(ctx context.Context, r *replay.StepResult) (err error) {
 	if r.ExitCode != 0 {
-		r.Stop = b.failure(ctx, r.ExitCode)
-	}
-	if !b.running {
-		return nil
+		if r.Stop, err = b.failure(ctx, r.ExitCode); err != nil {
+			return err
+		}
 	}
 	alone, known := b.alone(ctx)
 	if known && alone {
@@ -186,15 +184,20 @@ func (b *box) settle(ctx context.Context, r *replay.StepResult) error {
 
 // failure tells the ways apart in which a command can end with a code other than 0. The memory limit counts if the
 // kernel killed anything of the job: a runner that reports its child's death by a code of its own ran out of memory too.
-func (b *box) failure(ctx context.Context, code int) replay.Stop {
-	if kills := b.oomKills(ctx); kills > b.oom {
-		b.oom = kills
-		return replay.OOM
+// A failure on a full disk is the machine's.
+func (b *box) failure(ctx context.Context, code int) (replay.Stop, error) {
+	w := b.witness(ctx)
+	if w.full {
+		return "", fmt.Errorf("a command failed with code %d: %w", code, ErrNoSpace)
+	}
+	if w.kills > b.oom {
+		b.oom = w.kills
+		return replay.OOM, nil
 	}
 	if code > 128 && code <= 128+31 { // as shells and engines report a signal
-		return replay.Signal
+		return replay.Signal, nil
 	}
-	return replay.Exited
+	return replay.Exited, nil
 }
 
 // alone reports whether only the container's own two processes are left. A child that is just about to end gets a

@@ -38,6 +38,13 @@ type ending struct {
 // exec runs a command and waits for it, not for its children, up to limit.
 func (b *box) exec(ctx context.Context, o container.ExecOptions, limit time.Time) (ending, error) {
 	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
+	if cerrdefs.IsConflict(err) { // the step before ended the container, which only root can
+		b.running = false
+		if err := b.start(ctx); err != nil {
+			return ending{}, err
+		}
+		made, err = b.s.api.ContainerExecCreate(ctx, b.id, o)
+	}
 	if err != nil {
 		return ending{}, engineError("preparing a command", err)
 	}
@@ -117,29 +124,44 @@ func (b *box) output(ctx context.Context, argv ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var oomCounter = regexp.MustCompile(`(?m)^oom_kill (\d+)$`)
-
-// oomKills returns how often the kernel has killed at the container's memory limit, from its control group (version 2
-// or 1); 0 when that cannot be read.
-func (b *box) oomKills(ctx context.Context) int {
-	if !b.running {
-		return 0
-	}
-	out, err := b.output(ctx, "/bin/cat", "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
-	if err != nil {
-		return 0
-	}
-	return parseOOM(out)
+// witness is what the kernel knows about a failure.
+type witness struct {
+	kills int  // at the container's memory limit since it was started
+	full  bool // the disk under the container has no room
 }
 
-func parseOOM(b []byte) int {
-	m := oomCounter.FindSubmatch(b)
+// witnessScript prints the counters of the control group (version 2 or 1) and the room on the disk. It runs as root from
+// the image's own files, so the steps' user cannot answer in its place.
+const witnessScript = `cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; df -Pk /`
+
+// witness asks; what cannot be read is not held against anyone.
+func (b *box) witness(ctx context.Context) witness {
+	out, err := b.output(ctx, "/bin/sh", "-c", witnessScript)
+	if err != nil {
+		return witness{}
+	}
+	return parseWitness(out)
+}
+
+var (
+	oomCounter = regexp.MustCompile(`(?m)^oom_kill (\d+)$`)
+	freeBlocks = regexp.MustCompile(`(?m)^\S+ +\d+ +\d+ +(\d+) +\d+% +/$`)
+)
+
+// leastFree is the room, in KiB, below which a disk counts as full.
+const leastFree = 4 << 10
+
+func parseWitness(b []byte) witness {
+	free, known := number(freeBlocks, b)
+	kills, _ := number(oomCounter, b)
+	return witness{kills: kills, full: known && free < leastFree}
+}
+
+func number(re *regexp.Regexp, b []byte) (n int, ok bool) {
+	m := re.FindSubmatch(b)
 	if m == nil {
-		return 0
+		return 0, false
 	}
 	n, err := strconv.Atoi(string(m[1]))
-	if err != nil {
-		return 0
-	}
-	return n
+	return n, err == nil
 }
