@@ -172,7 +172,7 @@ func (s *source) needs(root string, p *project, l *reqList) error {
 	l.selves = append(l.selves, wanted(p.extras)...)
 	for _, kind := range []map[string][]string{p.groups, p.hints} {
 		for _, name := range wanted(kind) {
-			l.addAll(kind[name], "group "+name)
+			l.addAll(withoutTools(name, kind[name]), "group "+name)
 		}
 	}
 	if err := s.testFiles(root, p, l); err != nil {
@@ -180,6 +180,20 @@ func (s *source) needs(root string, p *project, l *reqList) error {
 	}
 	l.expandSelf(p)
 	return nil
+}
+
+// devTools are what a development list names besides what tests need: checkers, and makers of documents and releases.
+var devTools = regexp.MustCompile(`^(sphinx.*|furo|mkdocs.*|.*-sphinx-theme|sphinxcontrib-.*|myst-.*|numpydoc|pdoc3?|` +
+	`mypy|pyright|pyre-check|pre-commit|prek|black|ruff|isort|flake8.*|pep8-naming|pylint.*|bandit|autoflake|pyupgrade|codespell|` +
+	`tox.*|nox|twine|build|bump2version|bumpversion|bump-my-version|towncrier|commitizen|python-semantic-release|codecov|` +
+	`jupyter.*|notebook|ipdb|ipython)$`)
+
+// withoutTools drops a development list's tools: they are many, and one that does not install costs the environment.
+func withoutTools(list string, reqs []string) []string {
+	if slices.Contains(testNames, list) {
+		return reqs
+	}
+	return slices.DeleteFunc(slices.Clone(reqs), func(r string) bool { return devTools.MatchString(reqName(r)) })
 }
 
 var reqFile = regexp.MustCompile(`^(?:requirements?[-_./]?(tests?|testing|dev|develop|development|ci|all)?|` +
@@ -256,7 +270,7 @@ func (l *reqList) expandSelf(p *project) {
 			extra := normal(l.selves[0])
 			if l.selves = l.selves[1:]; !done[extra] {
 				done[extra] = true
-				l.addAll(p.extras[extra], fmt.Sprintf("extra %s", extra))
+				l.addAll(withoutTools(extra, p.extras[extra]), fmt.Sprintf("extra %s", extra))
 			}
 		default:
 			return
