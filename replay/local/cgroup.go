@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sluice/replay"
 )
 
@@ -97,6 +99,9 @@ func (m groupMount) controllers() []string {
 func (m groupMount) open(controller string) (hierarchy, error) {
 	h := hierarchy{dir: filepath.Join(m.dir, groupParent), v2: m.v2}
 	if err := os.Mkdir(h.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return h, err
+	}
+	if err := unix.Access(h.dir, unix.W_OK); err != nil {
 		return h, err
 	}
 	if !m.v2 {

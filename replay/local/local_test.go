@@ -36,7 +36,7 @@ func without(t *testing.T, s *local.Sandbox) map[string]string {
 	t.Logf("capabilities: %+v", c)
 	missing := map[string]string{}
 	if !c.Namespaces {
-		missing["network"], missing["processes"] = "no namespaces", "no namespaces"
+		missing["network"], missing["isolation"] = "no namespaces", "no namespaces"
 	}
 	if c.Memory == "" || c.Memory == "rlimit" {
 		missing["memory"] = "no memory cgroup"

@@ -82,6 +82,9 @@ func (m mount) makeTarget(target string) error {
 		if err != nil {
 			return err
 		}
+		if !info.IsDir() && exists(target) {
+			return nil
+		}
 		if !info.IsDir() {
 			f, err := os.OpenFile(target, os.O_CREATE|os.O_RDONLY, 0o644)
 			if err != nil {

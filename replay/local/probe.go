@@ -30,29 +30,48 @@ var modes = []mode{
 // probe takes the first mode in which a step runs.
 func (s *Sandbox) probe() error {
 	if s.opts.NoNamespaces {
-		s.enter(mode{}, errors.New("switched off"))
+		off := errors.New("switched off")
+		s.enter(mode{}, refusals{off, off, off})
 		return s.try()
 	}
-	var first error
+	found := findGroups("/proc/self/mountinfo")
+	var why refusals
+	var err error
 	for _, m := range modes {
-		s.enter(m, first)
-		err := s.try()
-		if err == nil {
+		if m.groups && len(found.byController) == 0 {
+			continue
+		}
+		s.groups = groups{}
+		if m.groups {
+			s.groups = found
+		}
+		s.enter(m, why)
+		if err = s.try(); err == nil {
 			return nil
 		}
-		if first == nil {
-			first = err
-		}
+		why.add(m, err)
 	}
-	return first
+	return err
+}
+
+// refusals are the errors of the modes that did not work, each with the wall that may have been its reason.
+type refusals struct {
+	namespaces, overlay, groups error
+}
+
+func (r *refusals) add(m mode, err error) {
+	switch {
+	case m.groups && m.overlay || m.groups && !m.namespaces:
+		r.groups = err
+	case m.overlay:
+		r.overlay = err
+	case m.namespaces:
+		r.namespaces = err
+	}
 }
 
 // enter sets the mode, and why it is not a better one.
-func (s *Sandbox) enter(m mode, why error) {
-	s.groups = groups{}
-	if m.groups {
-		s.groups = findGroups("/proc/self/mountinfo")
-	}
+func (s *Sandbox) enter(m mode, why refusals) {
 	c := Capabilities{Namespaces: m.namespaces, Overlay: m.overlay}
 	c.Memory, c.Pids, c.CPU = s.groups.kind("memory"), s.groups.kind("pids"), s.groups.kind("cpu")
 	if c.Memory == "" {
@@ -65,22 +84,22 @@ func (s *Sandbox) enter(m mode, why error) {
 	s.caps = c
 }
 
-func (c Capabilities) missing(why error) []string {
-	if why == nil {
-		why = errors.New("no writable cgroup")
-	}
+func (c Capabilities) missing(why refusals) []string {
 	var words []string
-	say := func(ok bool, what string) {
+	say := func(ok bool, what string, why error) {
+		if !ok && why != nil {
+			what = fmt.Sprintf("%s (%v)", what, why)
+		}
 		if !ok {
-			words = append(words, fmt.Sprintf("%s (%v)", what, why))
+			words = append(words, what)
 		}
 	}
-	say(c.Namespaces, "no namespaces: jobs can read and write the host's files, signal its processes and use its network")
-	say(c.Overlay || !c.Namespaces, "no overlay: the environment cannot be written to by jobs, each compiles with a cold cache")
-	say(c.Memory != "rlimit", "memory is limited per process, not per job")
-	say(c.Pids != "rlimit", "processes are limited per user, not per job")
-	say(c.Pids != "", "processes are not limited")
-	say(c.CPU != "", "CPU is not limited")
+	say(c.Namespaces, "no namespaces: jobs can read and write the host's files, signal its processes and use its network", why.namespaces)
+	say(c.Overlay || !c.Namespaces, "no overlay: jobs cannot write to the environment, each compiles with a cold cache", why.overlay)
+	say(c.Memory != "rlimit", "no cgroup: memory is limited per process, not per job", why.groups)
+	say(c.Pids != "rlimit", "no cgroup: processes are limited per user, not per job", why.groups)
+	say(c.Pids != "", "no cgroup: processes are not limited", why.groups)
+	say(c.CPU != "", "no cgroup: CPU is not limited", why.groups)
 	return words
 }
 

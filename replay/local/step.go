@@ -179,10 +179,10 @@ func (se *session) supervise(ctx context.Context, timeout time.Duration, l launc
 	if err != nil {
 		return ending{}, err
 	}
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if timeout > 0 {
-		limited, cancel = context.WithTimeoutCause(ctx, timeout, errTime)
+	if timeout <= 0 {
+		timeout = se.limits.Wall
 	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTime)
 	defer cancel()
 	full := make(chan struct{})
 	go func() {

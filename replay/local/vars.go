@@ -27,7 +27,7 @@ func (p places) environ(path string, layers ...map[string]string) []string {
 		"PATH": path, "HOME": p.home, "TMPDIR": p.tmp, "USER": "root", "SHELL": "/bin/sh",
 		"LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0",
 		"GOCACHE": p.goCache, "GOMODCACHE": modCache(p.env), "GOTOOLCHAIN": "local", "GOTELEMETRY": "off",
-		"GOFLAGS": "-buildvcs=false", "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+		"PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
 		// The tree is no git repository, but a folder above it may be one.
 		"GIT_CEILING_DIRECTORIES": filepath.Dir(p.tree),
 	}

@@ -19,7 +19,7 @@ func envChecks() []check {
 		{name: "install sees its inputs only", run: checkInputs},
 		{name: "install may see the whole tree", run: checkWholeTree},
 		{name: "an environment is built once", run: checkOnce},
-		{name: "an environment belongs to no job", run: checkEnvKept},
+		{name: "an environment belongs to no job", needs: "isolation", run: checkEnvKept},
 		{name: "a failed install is an install error", run: checkInstallError},
 		{name: "recipe variables reach every step", run: checkRecipeEnv},
 	}

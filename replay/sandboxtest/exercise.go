@@ -20,8 +20,8 @@ type Options struct {
 	Recipe replay.Recipe
 	// Slack is how much longer than its limit a job may take to return. Default: 10 s.
 	Slack time.Duration
-	// Without names what this host cannot enforce ("memory", "pids", "network", "processes": no process of the host can be
-	// killed), with the reason: the checks that need it are skipped aloud.
+	// Without names what this host cannot enforce ("memory", "pids", "network", "isolation": the host's files and processes
+	// are out of reach), with the reason: the checks that need it are skipped aloud.
 	Without map[string]string
 }
 

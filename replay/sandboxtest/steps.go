@@ -83,7 +83,7 @@ func stepChecks() []check {
 	return []check{
 		{name: "tokens are expanded", run: checkTokens},
 		{name: "if failed and must pass", run: checkOrder},
-		{name: "steps share one state", run: checkShared},
+		{name: "steps share one state", needs: "isolation", run: checkShared},
 		{name: "dir is below the tree", run: checkDir},
 		{name: "a missing command is the step's failure", run: checkNoCommand},
 		{name: "a signal is told from an exit", run: checkSignal},

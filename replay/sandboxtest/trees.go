@@ -16,7 +16,7 @@ func treeChecks() []check {
 		{name: "names need not be text", run: checkNames},
 		{name: "a link of the tree is not written through", run: checkLinks},
 		{name: "a path that leaves the tree is refused", run: checkTraversal},
-		{name: "each job has a fresh state", run: checkFresh},
+		{name: "each job has a fresh state", needs: "isolation", run: checkFresh},
 	}
 }
 
