@@ -46,7 +46,7 @@ func parents(p string, f func(string) bool) {
 type plan struct {
 	files  map[string]replay.File
 	hidden map[string]bool // the tree's entry of that path, and everything below it, is gone
-	dirs   map[string]bool // must be a folder: a file or symbolic link of the tree there is gone
+	dirs   map[string]bool // was made a folder: a file or symbolic link of the tree there is gone
 }
 
 func newPlan(overlays []replay.Overlay) (*plan, error) {
@@ -65,9 +65,6 @@ func newPlan(overlays []replay.Overlay) (*plan, error) {
 			p.add(f)
 		}
 	}
-	for f := range p.files {
-		parents(f, func(d string) bool { p.dirs[d] = true; return true })
-	}
 	return p, nil
 }
 
@@ -80,7 +77,11 @@ func (p *plan) hide(name string) {
 // add lays a file over the tree: it takes the place of what is at its path, and of any file or link on the way there.
 func (p *plan) add(f replay.File) {
 	p.hide(f.Path)
-	parents(f.Path, func(d string) bool { delete(p.files, d); return true })
+	parents(f.Path, func(d string) bool {
+		delete(p.files, d)
+		p.dirs[d] = true
+		return true
+	})
 	p.files[f.Path] = f
 }
 

@@ -85,6 +85,8 @@ func TestOverlays(t *testing.T) {
 			map[string]string{"d": "x"}},
 		{"a file for a folder, and a folder again", []replay.File{text("d/a", "1")},
 			[]replay.Overlay{over(nil, text("d", "x")), over(nil, text("d/b", "y"))}, map[string]string{"d/b": "y"}},
+		{"what a folder replaced does not come back", []replay.File{text("d", "1")},
+			[]replay.Overlay{over(nil, text("d/a", "x")), over([]string{"d/a"})}, map[string]string{}},
 		{"bytes that are not text", []replay.File{text("\xff\n'", "\x00\xfe")}, nil, map[string]string{"\xff\n'": "\x00\xfe"}},
 	}
 	for _, tt := range tests {
