@@ -28,9 +28,11 @@ if [ "$have" = "$digest" ]; then
 fi
 
 [ "$(id -u)" = 0 ] || die "must be root"
-if ! command -v debootstrap >/dev/null; then
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+if ! command -v debootstrap >/dev/null || ! [ -e "$keyring" ]; then
+	command -v apt-get >/dev/null || die "needs debootstrap and debian-archive-keyring"
 	say "installing debootstrap"
-	apt-get update -qq && apt-get install -qq -y --no-install-recommends debootstrap >/dev/null
+	apt-get update -qq && apt-get install -qq -y --no-install-recommends debootstrap debian-archive-keyring >/dev/null
 fi
 
 # The mirror comes from what apt has configured, so that no address is written here.
@@ -48,8 +50,6 @@ trap 'exit 143' TERM
 chmod 755 "$work" # the image's root folder takes it over
 
 say "installing Debian $suite from ${mirror:-the default mirror}"
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-[ -e "$keyring" ] || die "$keyring is missing: install debian-archive-keyring"
 # shellcheck disable=SC2086 # an empty mirror is no argument at all
 if ! debootstrap --variant=minbase --keyring="$keyring" --include="$packages" "$suite" "$work" $mirror >"$work.log" 2>&1; then
 	tail -n 20 "$work.log" >&2
@@ -61,7 +61,7 @@ rm -f "$work.log"
 # Ours to remove: what no install or test reads. Licences in usr/share/doc stay.
 cd "$work"
 rm -rf var/cache/apt/*.bin var/cache/apt/archives/*.deb var/lib/apt/lists/* var/log/* var/cache/debconf/*-old debootstrap
-rm -rf usr/share/man/* usr/share/info/* usr/share/locale/*
+rm -rf usr/share/man/* usr/share/lintian usr/share/doc-base usr/share/info/* usr/share/locale/*
 find usr/share/doc -type f ! -name copyright -delete
 rm -f etc/hostname etc/resolv.conf etc/machine-id
 : >etc/machine-id

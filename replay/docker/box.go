@@ -28,7 +28,7 @@ type box struct {
 	places  places
 	id      string
 	running bool
-	end     time.Time // wall limit
+	end     time.Time // wall limit of the steps
 	oom     int       // kills at the memory limit seen since the container was started
 }
 
@@ -38,8 +38,7 @@ func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
 	if err != nil {
 		return nil, engineError("creating a container", err)
 	}
-	end := s.o.Clock.Now().Add(spec.limits.Wall)
-	return &box{s: s, spec: spec, places: newPlaces(), id: made.ID, end: end}, nil
+	return &box{s: s, spec: spec, places: newPlaces(), id: made.ID}, nil
 }
 
 // discard removes the container, whatever has become of the context.
@@ -106,6 +105,7 @@ func (b *box) halt(ctx context.Context) error {
 
 // steps runs the steps in order. env are the layers under each step's own.
 func (b *box) steps(ctx context.Context, steps []replay.Step, env ...map[string]string) ([]replay.StepResult, error) {
+	b.end = b.s.o.Clock.Now().Add(b.spec.limits.Wall) // copying a tree into a busy engine is not the code's time
 	var done []replay.StepResult
 	stopped := false
 	for i, st := range steps {

@@ -140,6 +140,11 @@ func TestEnvironmentFollowsItsBase(t *testing.T) {
 	if id, err := s.find(ctx, "envtest-base", other); id != "" || err != nil {
 		t.Errorf("an environment of another base was found: %q, %v", id, err)
 	}
+	lost := first.Recipe
+	lost.Image = "sluice/removed:since"
+	if env, err := s.Prepare(ctx, lost, noTree{}); err != nil || env.ID != first.ID {
+		t.Errorf("without its base the environment was not found: %+v, %v", env, err)
+	}
 	again, err := s.Prepare(ctx, first.Recipe, noTree{})
 	if err != nil || again.ID != first.ID || again.Digest == "" || again.Log != "" {
 		t.Errorf("found %+v, %v; built %s", again, err, first.ID)

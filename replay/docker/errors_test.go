@@ -74,6 +74,8 @@ func fakeEngine(t *testing.T, answers map[string]http.HandlerFunc) *Sandbox {
 			info(w, r)
 		case strings.HasSuffix(r.URL.Path, "/volumes"):
 			w.Write([]byte("{}"))
+		case strings.Contains(r.URL.Path, "/images/"+envRepository):
+			refuse(404, "No such image")(w, r)
 		default:
 			empty(w, r)
 		}

@@ -20,7 +20,7 @@ import (
 const envRepository = "sluice/env"
 
 // Prepare returns the environment of the recipe's fingerprint: the image with its name and labels, or else a new one.
-// An image that was built from another version of the recipe's base image is built again. Env.Log is empty when
+// An image that was built from another version of the recipe's base image is built again, if the engine has that one. Env.Log is empty when
 // nothing was built. ErrPlatform and ErrNoImage come before any work.
 func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
 	env, err := s.prepare(ctx, r, t)
@@ -39,12 +39,17 @@ func (s *Sandbox) prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 		return replay.Env{}, err
 	}
 	defer free()
-	base, err := s.base(ctx, r.Image)
+	base, err := s.present(ctx, r.Image)
 	if err != nil {
 		return replay.Env{}, err
 	}
 	if id, err := s.find(ctx, r.Fingerprint, base); err != nil || id != "" {
 		return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id}, err
+	}
+	if base == "" {
+		if base, err = s.pull(ctx, r.Image); err != nil {
+			return replay.Env{}, err
+		}
 	}
 	return s.build(ctx, r, t, base)
 }
@@ -66,14 +71,11 @@ func (s *Sandbox) hold(ctx context.Context, fingerprint string) (free func(), er
 	}
 }
 
-// base returns the id of the recipe's image, pulling it if it is missing, and checks its platform.
-func (s *Sandbox) base(ctx context.Context, ref string) (string, error) {
+// present returns the id of an image for the engine's platform, or "" if the engine does not have it.
+func (s *Sandbox) present(ctx context.Context, ref string) (string, error) {
 	in, err := s.api.ImageInspect(ctx, ref)
 	if cerrdefs.IsNotFound(err) {
-		if err := s.pull(ctx, ref); err != nil {
-			return "", err
-		}
-		in, err = s.api.ImageInspect(ctx, ref)
+		return "", nil
 	}
 	if err != nil {
 		return "", engineError("looking for the image "+ref, err)
@@ -94,22 +96,27 @@ func sameArch(image, kernel string) bool {
 // localOnly images are made by a script of ours; no registry is asked for them.
 const localOnly = "sluice/"
 
-func (s *Sandbox) pull(ctx context.Context, ref string) error {
+// pull fetches an image and returns its id.
+func (s *Sandbox) pull(ctx context.Context, ref string) (string, error) {
 	if strings.HasPrefix(ref, localOnly) {
-		return fmt.Errorf("%w: %s; scripts/base-image.sh builds the base image", ErrNoImage, ref)
+		return "", fmt.Errorf("%w: %s; scripts/base-image.sh builds the base image", ErrNoImage, ref)
 	}
 	r, err := s.api.ImagePull(ctx, ref, image.PullOptions{})
 	if err != nil {
-		return engineError("pulling "+ref, err)
+		return "", engineError("pulling "+ref, err)
 	}
 	defer r.Close()
 	if err := readPull(r); err != nil {
-		return engineError("pulling "+ref, err)
+		return "", engineError("pulling "+ref, err)
 	}
-	return nil
+	id, err := s.present(ctx, ref)
+	if err == nil && id == "" {
+		err = fmt.Errorf("%w: %s, although it was pulled", ErrNoImage, ref)
+	}
+	return id, err
 }
 
-// find returns the id of the fingerprint's image, or "" if there is none that was built from base.
+// find returns the id of the fingerprint's image, or "" if there is none that was built from base; base "" is any.
 func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, error) {
 	in, err := s.api.ImageInspect(ctx, envRepository+":"+fingerprint)
 	if cerrdefs.IsNotFound(err) {
@@ -118,7 +125,7 @@ func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, e
 	if err != nil {
 		return "", engineError("looking for an environment", err)
 	}
-	if l := in.Config.Labels; l[labelEnv] != fingerprint || l[labelBase] != base {
+	if l := in.Config.Labels; l[labelEnv] != fingerprint || base != "" && l[labelBase] != base {
 		return "", nil
 	}
 	return in.ID, nil
