@@ -3,8 +3,10 @@
 package sluice_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -57,6 +59,7 @@ type source struct {
 	test  bool
 	fset  *token.FileSet
 	file  *ast.File
+	text  []byte
 	lines int
 }
 
@@ -71,7 +74,7 @@ func sources(t *testing.T) []source {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := source{path: name, test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet()}
+		s := source{path: name, test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet(), text: text}
 		s.lines = strings.Count(string(text), "\n")
 		if s.file, err = parser.ParseFile(s.fset, name, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			t.Fatal(err)
@@ -150,6 +153,15 @@ func TestPackageComments(t *testing.T) {
 	for folder, has := range documented {
 		if !has {
 			t.Errorf("%s: no package comment that says what it is for", folder)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if formatted, err := format.Source(s.text); err != nil || !bytes.Equal(formatted, s.text) {
+			t.Errorf("%s: run gofmt -w on it (%v)", s.path, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // tip is the newest commit of the demo. It changes only when the history is changed on purpose.
-const tip = "9d56b636ee07df85166fb3a9e16c899d042c00f1"
+const tip = "62d08faeb849017dc0c39cb9e1a0b2231dcda029"
 
 func mustAuthor(t *testing.T) Repository {
 	t.Helper()

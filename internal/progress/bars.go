@@ -19,6 +19,9 @@ func newBars(w io.Writer) *bars {
 }
 
 func (b *bars) update(c *counts) {
+	if !c.begun {
+		return
+	}
 	if b.whole == nil {
 		b.whole = b.add("candidates")
 	}

@@ -8,6 +8,7 @@ import (
 
 // counts is how far a run is.
 type counts struct {
+	begun       bool
 	total, done int
 	states      map[store.State]int
 	stages      []*stageCount // in the order in which candidates reach them

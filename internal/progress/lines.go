@@ -21,7 +21,9 @@ type lines struct {
 func (l *lines) update(c *counts) {
 	now := l.o.Clock()
 	if l.started.IsZero() {
-		l.started, l.last = now, now
+		if c.begun {
+			l.started, l.last = now, now
+		}
 		return
 	}
 	if now.Sub(l.last) < l.o.Every {

@@ -29,6 +29,8 @@ type Options struct {
 	Mode  Mode
 	Clock func() time.Time
 	Every time.Duration // between lines; default 10 s
+	// Tick asks for a line also while nothing happens: a long run of tests must not look dead. Default: every Every.
+	Tick <-chan time.Time
 }
 
 // Reporter counts and shows. Close it when the run is over.
@@ -36,6 +38,7 @@ type Reporter struct {
 	mu     sync.Mutex
 	counts counts
 	show   display
+	stop   func()
 }
 
 // display is one way to show the counts. Its methods are called one at a time.
@@ -58,12 +61,35 @@ func New(o Options) *Reporter {
 	default:
 		r.show = &lines{o: o, write: writeText}
 	}
+	r.stop = r.beat(o)
 	return r
+}
+
+// beat updates at every tick until the returned function is called.
+func (r *Reporter) beat(o Options) (stop func()) {
+	tick, halt := o.Tick, func() {}
+	if tick == nil {
+		ticker := time.NewTicker(o.Every)
+		tick, halt = ticker.C, ticker.Stop
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-tick:
+				r.change(func(*counts) {})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { halt(); close(done); <-ended }
 }
 
 // Begin says how many candidates the run has to look at.
 func (r *Reporter) Begin(total int) {
-	r.change(func(c *counts) { c.total = total })
+	r.change(func(c *counts) { c.begun, c.total = true, total })
 }
 
 // Stage says that a stage of a candidate ended. memo: a stored outcome counted and nothing ran.
@@ -76,8 +102,9 @@ func (r *Reporter) Done(state store.State) {
 	r.change(func(c *counts) { c.done++; c.states[state]++ })
 }
 
-// Close shows the last counts and leaves the terminal in order.
+// Close shows the last counts and leaves the terminal in order. It is called once.
 func (r *Reporter) Close() {
+	r.stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.show.close(&r.counts)

@@ -14,11 +14,21 @@ import (
 )
 
 // clock is moved by hand.
-type clock struct{ now time.Time }
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
 
-func (c *clock) read() time.Time { return c.now }
+func (c *clock) read() time.Time { return c.add(0) }
 
-func newClock() *clock { return &clock{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)} }
+func (c *clock) add(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}
+
+func newClock() *clock { return &clock{now: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)} }
 
 func TestLinesAreSparse(t *testing.T) {
 	t.Parallel()
@@ -28,11 +38,30 @@ func TestLinesAreSparse(t *testing.T) {
 	r.Begin(4)
 	for range 3 {
 		r.Stage("screen", "pass", false)
-		at.now = at.now.Add(4 * time.Second)
+		at.add(4 * time.Second)
 		r.Done(store.Rejected)
 	}
 	r.Close()
 	want := "3 of 4 candidates, 3 rejected; furthest stage screen; about 4s left\n"
+	if diff := cmp.Diff(want+want, out.String()); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// TestHeartbeat: a tick makes a line while no candidate moves, and none before the run begins.
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	at, tick := newClock(), make(chan time.Time)
+	r := New(Options{Out: &out, Clock: at.read, Tick: tick})
+	tick <- at.read()
+	r.Begin(3)
+	r.Stage("replay-fix", "pass", false)
+	at.add(time.Minute)
+	tick <- at.read()
+	tick <- at.read() // taken only when the line before is written
+	r.Close()
+	want := "0 of 3 candidates; furthest stage replay-fix\n"
 	if diff := cmp.Diff(want+want, out.String()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -57,7 +86,7 @@ func TestJSON(t *testing.T) {
 	r.Begin(2)
 	r.Stage("screen", "reject", true)
 	r.Done(store.Rejected)
-	at.now = at.now.Add(1500 * time.Millisecond)
+	at.add(1500 * time.Millisecond)
 	r.Close()
 	var got any
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
