@@ -15,8 +15,12 @@ import (
 	"sluice/pipeline/release"
 )
 
-// Gold names the release's own answers where a path of predictions is expected.
-const Gold = "gold"
+// What may stand where a path of predictions is expected: the release's own answers.
+const (
+	Gold  = "gold"  // the patches that earn the most that is proven
+	Task  = "task"  // the task's real patches: what the agent is asked to do better than
+	Empty = "empty" // no change at all
+)
 
 // ErrPredictions says that predictions do not fit the release; the message says how.
 var ErrPredictions = errors.New("the predictions do not fit the release")
@@ -35,10 +39,15 @@ type ReadOptions struct {
 	IgnoreUnknown bool // ids that the release does not have are listed instead of refused
 }
 
-// LoadPredictions reads a file of predictions, or takes the release's own answers for "gold".
+// LoadPredictions reads a file of predictions, or takes the release's own answers for Gold, Task and Empty.
 func LoadPredictions(path string, rel *release.Release, o ReadOptions) (Predictions, error) {
-	if path == Gold {
+	switch path {
+	case Gold:
 		return GoldPredictions(rel), nil
+	case Task:
+		return ownPredictions(Task, rel, func(i pipeline.Instance) []byte { return i.Patch }), nil
+	case Empty:
+		return ownPredictions(Empty, rel, func(pipeline.Instance) []byte { return []byte{} }), nil
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -52,10 +61,12 @@ func LoadPredictions(path string, rel *release.Release, o ReadOptions) (Predicti
 }
 
 // GoldPredictions are the patches that earn the most that is proven: the gold, or the task's real patch.
-func GoldPredictions(rel *release.Release) Predictions {
-	p := Predictions{Model: Gold, Patches: map[string][]byte{}}
+func GoldPredictions(rel *release.Release) Predictions { return ownPredictions(Gold, rel, goldOf) }
+
+func ownPredictions(model string, rel *release.Release, patch func(pipeline.Instance) []byte) Predictions {
+	p := Predictions{Model: model, Patches: map[string][]byte{}}
 	for _, inst := range rel.Instances {
-		p.Patches[inst.ID] = goldOf(inst)
+		p.Patches[inst.ID] = patch(inst)
 	}
 	return p
 }

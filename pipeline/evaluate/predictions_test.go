@@ -138,6 +138,12 @@ func TestLoadPredictions(t *testing.T) {
 	if string(p.Patches["o__r-1"]) != string(patchTo("v2 careful")) || string(p.Patches["o__r-2"]) != string(patchTo("v2")) || p.Model != Gold {
 		t.Errorf("gold is %q of %s", p.Patches, p.Model)
 	}
+	for name, want := range map[string]string{Task: string(patchTo("v2")), Empty: ""} {
+		p, err := LoadPredictions(name, rel, ReadOptions{})
+		if err != nil || p.Model != name || len(p.Patches) != 2 || string(p.Patches["o__r-1"]) != want {
+			t.Errorf("%s is %q of %q, %v", name, p.Patches, p.Model, err)
+		}
+	}
 	path := filepath.Join(t.TempDir(), "preds.json")
 	if err := os.WriteFile(path, []byte(`[{"instance_id":"o__r-1","model_patch":"d"}]`), 0o644); err != nil {
 		t.Fatal(err)
