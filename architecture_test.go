@@ -219,6 +219,54 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestDependencies compares docs/dependencies.md with what is imported.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	goMod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := capture(`(?m)^\t(?:require )?(\S+\.\S+) v`, goMod)
+	imported := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, spec := range s.file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range modules {
+				if within(name, []string{m}) {
+					imported[m] = true
+				}
+			}
+		}
+	}
+	documented := capture("(?m)^\\| `(\\S+)` \\|", page)
+	for m := range imported {
+		if !slices.Contains(documented, m) {
+			t.Errorf("docs/dependencies.md does not name %s", m)
+		}
+	}
+	for _, m := range documented {
+		if !imported[m] {
+			t.Errorf("docs/dependencies.md names %s, which nothing imports", m)
+		}
+	}
+}
+
+// capture returns the first group of every match.
+func capture(pattern string, text []byte) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(pattern).FindAllSubmatch(text, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
 // foreign is what may stand in no file: the names of registries and mirrors, which users configure, and paths of the
 // machine that something was written on. The words are taken apart, since this file is looked at too.
 var foreign = regexp.MustCompile(strings.Join([]string{
