@@ -71,7 +71,7 @@ func (r *run) key(s step, data string) (string, error) {
 
 // position is where a candidate stands after an attempt.
 func (r *run) position(s step, a store.Attempt) store.Position {
-	p := store.Position{Stage: s.stage.Name, Code: a.Code, Reason: a.Reason, Plan: r.plan}
+	p := store.Position{Stage: s.stage.Name, Code: a.Code, Reason: a.Reason, Plan: r.plan, Attempt: a.ID}
 	switch a.Outcome {
 	case outcomePass:
 		p.State, p.Stage = store.Open, s.next

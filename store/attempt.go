@@ -48,6 +48,7 @@ func (s *Store) commit(ctx context.Context, tx *sql.Tx, a Attempt, p Position) (
 	if err := insertEvidence(ctx, tx, a); err != nil {
 		return 0, err
 	}
+	p.Attempt = a.ID
 	return a.ID, setPosition(ctx, tx, a.Candidate, p)
 }
 

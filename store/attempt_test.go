@@ -30,7 +30,9 @@ func TestCommitRoundTrip(t *testing.T) {
 	same(t, "attempt by key", one, a)
 	cand, err := s.Candidate(t.Context(), "is-1")
 	ok(t, err)
-	same(t, "position", cand.Position, place(failed))
+	want := place(failed)
+	want.Attempt = failedID
+	same(t, "position", cand.Position, want)
 	none, err := s.Attempts(t.Context(), "is-2")
 	ok(t, err)
 	same(t, "attempts of another", none, nil)
@@ -133,6 +135,14 @@ func TestLatestEvidence(t *testing.T) {
 	_, found, err = s.LatestEvidence(t.Context(), "is-2", "log")
 	ok(t, err)
 	same(t, "found for another", found, false)
+	// When settings return, an older attempt decides again, and its evidence counts.
+	old, found, err := s.AttemptByKey(t.Context(), "is-1", "k1")
+	ok(t, err)
+	same(t, "found the old attempt", found, true)
+	ok(t, s.SetPosition(t.Context(), "is-1", Position{State: Admitted, Stage: old.Stage, Attempt: old.ID}))
+	got, _, err = s.LatestEvidence(t.Context(), "is-1", "log")
+	ok(t, err)
+	same(t, "evidence of the deciding attempt", got.Digest, Digest([]byte("first")))
 }
 
 func TestLedgerIsAppendOnly(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-const candidateColumns = `id, family, repo, ord, generation, state, stage, code, reason, transient, plan, data`
+const candidateColumns = `id, family, repo, ord, generation, state, stage, code, reason, transient, plan, attempt, data`
 
 // chunk bounds a transaction of AddCandidates, so that others get their turn and an interrupted import keeps most of its work.
 const chunk = 500
 
 func scanCandidate(s scanner) (c Candidate, err error) {
 	err = s.Scan(&c.ID, &c.Family, &c.Repo, &c.Order, &c.Generation, &c.State, &c.Stage, &c.Code, &c.Reason, &c.Transient,
-		&c.Plan, &c.Data)
+		&c.Plan, &c.Attempt, &c.Data)
 	return c, err
 }
 
@@ -37,7 +37,7 @@ func (s *Store) AddCandidates(ctx context.Context, cs []Candidate) (added int, e
 
 func insertCandidates(ctx context.Context, tx *sql.Tx, cs []Candidate) (added int, err error) {
 	stmt, err := tx.PrepareContext(ctx, `INSERT INTO candidate (`+candidateColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
 	if err != nil {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func insertCandidates(ctx context.Context, tx *sql.Tx, cs []Candidate) (added in
 			c.State = Open
 		}
 		res, err := stmt.ExecContext(ctx, c.ID, c.Family, c.Repo, c.Order, c.Generation, c.State, c.Stage, c.Code, c.Reason,
-			c.Transient, c.Plan, string(c.Data))
+			c.Transient, c.Plan, c.Attempt, string(c.Data))
 		if err != nil {
 			return 0, fmt.Errorf("candidate %q: %w", c.ID, err)
 		}
@@ -138,8 +138,8 @@ func (s *Store) SetPosition(ctx context.Context, id string, p Position) error {
 }
 
 func setPosition(ctx context.Context, q querier, id string, p Position) error {
-	res, err := q.ExecContext(ctx, `UPDATE candidate SET state = ?, stage = ?, code = ?, reason = ?, transient = ?, plan = ?
-		WHERE id = ?`, p.State, p.Stage, p.Code, p.Reason, p.Transient, p.Plan, id)
+	res, err := q.ExecContext(ctx, `UPDATE candidate SET state = ?, stage = ?, code = ?, reason = ?, transient = ?, plan = ?,
+		attempt = ? WHERE id = ?`, p.State, p.Stage, p.Code, p.Reason, p.Transient, p.Plan, p.Attempt, id)
 	if err != nil {
 		return err
 	}

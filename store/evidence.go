@@ -32,10 +32,12 @@ func evidenceOf(ctx context.Context, q querier, attempt int64) ([]Evidence, erro
 	return list(ctx, q, scanEvidence, `SELECT `+evidenceColumns+` FROM evidence WHERE attempt = ? ORDER BY name`, attempt)
 }
 
-// LatestEvidence returns the evidence of that name that the newest attempt with an outcome other than error made.
+// LatestEvidence returns the evidence of that name: of the attempt that decided where the candidate stands if that made it
+// (an older attempt may count again when settings return), else of the newest one with an outcome other than error.
 func (s *Store) LatestEvidence(ctx context.Context, candidate, name string) (Evidence, bool, error) {
-	e, ok, err := first(ctx, s.r, scanEvidence, `SELECT `+evidenceColumns+` FROM evidence JOIN attempt a ON a.id = attempt
-		WHERE a.candidate = ? AND name = ? AND a.outcome <> 'error' ORDER BY a.id DESC LIMIT 1`, candidate, name)
+	e, ok, err := first(ctx, s.r, scanEvidence, `SELECT `+evidenceColumns+` FROM evidence JOIN attempt a ON a.id = evidence.attempt
+		JOIN candidate c ON c.id = a.candidate WHERE a.candidate = ? AND name = ? AND a.outcome <> 'error'
+		ORDER BY CASE WHEN a.id = c.attempt THEN 0 ELSE 1 END, a.id DESC LIMIT 1`, candidate, name)
 	if err != nil {
 		return e, false, fmt.Errorf("reading evidence %s of candidate %q: %w", name, candidate, err)
 	}

@@ -29,7 +29,7 @@ func (s *Store) Reopen(ctx context.Context, id string, r Review) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE candidate SET generation = generation + 1, state = 'open', stage = '', code = '',
-			reason = '', transient = 0, plan = '' WHERE id = ?`, id)
+			reason = '', transient = 0, plan = '', attempt = 0 WHERE id = ?`, id)
 		return err
 	})
 	if err != nil {

@@ -38,6 +38,7 @@ type Position struct {
 	Reason    string // one line
 	Transient bool   // failed: another run may cure it
 	Plan      string // digest of the stages and settings under which this holds
+	Attempt   int64  // the attempt that decided it; 0 for none. Commit fills it in
 }
 
 // Candidate is a proposed instance.

@@ -1,8 +1,9 @@
 package main
 
-import "sluice/pipeline"
+import (
+	"sluice/pipeline"
+	"sluice/pipeline/build"
+)
 
 // families returns every family, for their names, stages and reason codes.
-func families() []*pipeline.Family {
-	return nil
-}
+func families() []*pipeline.Family { return build.Families() }

@@ -175,7 +175,12 @@ func (e *evaluator) attempt(ctx context.Context, inst pipeline.Instance, patch [
 		return r.with(a).end(EmptyPatch, "the patch changes nothing but tests and their set-up"), nil
 	}
 	r = r.with(a)
-	env, err := e.o.Sandbox.Prepare(ctx, inst.Recipe, tree)
+	// The recipe is that of the task's head: its change may add dependencies, and what it names is read there.
+	head, err := e.o.Tree(ctx, inst.Repo, inst.Task.Head)
+	if err != nil {
+		return e.infra(ctx, r, fmt.Errorf("reading the task's head: %w", err))
+	}
+	env, err := e.o.Sandbox.Prepare(ctx, inst.Recipe, head)
 	if err != nil {
 		return e.infra(ctx, r, fmt.Errorf("preparing the environment: %w", err))
 	}

@@ -15,6 +15,7 @@ CREATE TABLE candidate (
     reason     TEXT    NOT NULL,
     transient  INTEGER NOT NULL CHECK (transient IN (0, 1)),
     plan       TEXT    NOT NULL,
+    attempt    INTEGER NOT NULL, -- that decided where it stands; 0 for none
     data       TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX candidate_order ON candidate (family, repo, ord, id);

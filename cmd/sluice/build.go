@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"sluice/pipeline"
+	"sluice/pipeline/build"
+	"sluice/pipeline/foresight"
+	"sluice/replay"
+	"sluice/store"
+)
+
+// buildOptions are the flags of build.
+type buildOptions struct {
+	repo, name, branch, family string
+	since, until               string
+	judge                      string
+	sandbox                    sandboxFlags
+	workers, repeats, maxFiles int
+	allRuns                    bool
+	ignoreRevs                 []string
+	budget, candidateBudget    time.Duration
+	minFree                    string
+}
+
+func newBuild(a *app) *cobra.Command {
+	var o buildOptions
+	cmd := &cobra.Command{
+		Use:   "build --repo PATH|URL --family NAME",
+		Short: "Mine a repository and take its candidates to admitted instances",
+		Long: `Mine a repository's history and take every candidate through the family's stages.
+
+What is done is stored as it goes: interrupt it, kill it, run it again, and it goes on; with nothing new it
+ends at once. What only a model or a person can decide is held, unless --judge rules admits it under a label.
+
+The docker sandbox is the default. --sandbox local runs the repository's code on this machine: only for a
+repository that you trust.`,
+		Example: `  sluice build --repo ~/src/ledger --family foresight --sandbox local
+  sluice build --repo https://git.example.com/ada/ledger --family foresight --since 2021-01-01 --judge rules`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.build(cmd.Context(), o) },
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *buildOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.repo, "repo", "", "path or URL of the repository to mine")
+	f.StringVar(&o.name, "name", "", "owner/name in records (default: from the path or URL)")
+	f.StringVar(&o.branch, "branch", "", "branch to mine (default: the repository's own default branch)")
+	f.StringVar(&o.family, "family", "", "kind of benchmark: "+build.FamilyNames())
+	f.StringVar(&o.since, "since", "", "first day of the window, YYYY-MM-DD, or \"all\" (default: five years before the branch's tip)")
+	f.StringVar(&o.until, "until", "", "first day after the window, YYYY-MM-DD")
+	f.StringVar(&o.judge, "judge", string(foresight.JudgeNone), "who decides what execution cannot: none holds it, rules admits it under the label judged=rules")
+	f.IntVar(&o.workers, "workers", 0, "candidates in sandboxes at once (default: the machine's cores)")
+	f.IntVar(&o.repeats, "repeats", 3, "runs of each decisive state")
+	f.IntVar(&o.maxFiles, "max-files", 300, "a change of more files is too large")
+	f.BoolVar(&o.allRuns, "all-runs", false, "run the whole matrix of states, also when the verdict is certain")
+	f.StringSliceVar(&o.ignoreRevs, "ignore-rev", nil, "commits that blame passes through, besides those of .git-blame-ignore-revs")
+	f.DurationVar(&o.budget, "budget", 0, "stop cleanly after this time")
+	f.DurationVar(&o.candidateBudget, "candidate-budget", 0, "hold a candidate that takes longer than this")
+	f.StringVar(&o.minFree, "min-free", "1GB", "stop cleanly when less disk than this is free")
+	o.sandbox.addFlags(f)
+	_ = cmd.MarkFlagRequired("repo")
+	_ = cmd.MarkFlagRequired("family")
+}
+
+// settings checks the flags and turns them into what the family reads.
+func (o buildOptions) settings() (foresight.Settings, error) {
+	s := foresight.Settings{Repeats: o.repeats, MaxFiles: o.maxFiles, AllRuns: o.allRuns, Judge: foresight.JudgeMode(o.judge), IgnoreRevs: o.ignoreRevs}
+	if s.Judge != foresight.JudgeNone && s.Judge != foresight.JudgeRules {
+		return s, fmt.Errorf("--judge %q: give none or rules", o.judge)
+	}
+	if o.repeats < 1 || o.maxFiles < 1 || o.workers < 0 {
+		return s, errors.New("--repeats and --max-files must be 1 or more, --workers not negative")
+	}
+	var err error
+	if s.Whole = o.since == "all"; !s.Whole {
+		if s.Since, err = parseDay("--since", o.since); err != nil {
+			return s, err
+		}
+	}
+	if s.Until, err = parseDay("--until", o.until); err != nil {
+		return s, err
+	}
+	if !s.Until.IsZero() && !s.Since.Before(s.Until) {
+		return s, fmt.Errorf("--since %s is not before --until %s", o.since, o.until)
+	}
+	s.Limits, err = o.sandbox.limits()
+	return s, err
+}
+
+// parseDay reads a date; "" is none.
+func parseDay(flag, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return t, fmt.Errorf("%s %q: write the day as YYYY-MM-DD", flag, s)
+	}
+	return t, nil
+}
+
+func (a *app) build(ctx context.Context, o buildOptions) error {
+	settings, err := o.settings()
+	if err != nil {
+		return fail(exitUsage, err, "")
+	}
+	minFree, err := humanize.ParseBytes(o.minFree)
+	if err != nil {
+		return fail(exitUsage, fmt.Errorf("--min-free %q: write a size like 2GB", o.minFree), "")
+	}
+	sandbox, err := o.sandbox.config(settings.Limits)
+	if err != nil {
+		return fail(exitUsage, err, "")
+	}
+	s, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	p := a.newProgress()
+	rep, err := build.Run(ctx, build.Config{
+		Store: s, Dir: a.opts.store, Source: o.repo, Name: o.name, Branch: o.branch, Family: o.family, Settings: settings,
+		Sandbox: sandbox, Workers: o.workers, Progress: p, Log: a.log, Clock: a.clock,
+		Budget: pipeline.Budget{Wall: o.budget, CandidateWall: o.candidateBudget, MinFree: minFree},
+	})
+	p.Close()
+	if rep.Repo != "" {
+		err = errors.Join(err, a.printBuild(context.WithoutCancel(ctx), s, o.family, rep))
+	}
+	return errors.Join(err, s.Close())
+}
+
+// buildResult is the last line of build.
+type buildResult struct {
+	Type string `json:"type"` // "build"
+	build.Report
+	States map[store.State]int `json:"states"` // of all candidates of the repository
+}
+
+// printBuild shows what the run did and where the repository's candidates stand now.
+func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep build.Report) error {
+	rows, err := s.Funnel(ctx, family, rep.Repo)
+	if err != nil {
+		return err
+	}
+	states := map[store.State]int{}
+	for _, r := range rows {
+		states[r.State] += r.N
+	}
+	if a.opts.json {
+		a.emit(buildResult{"build", rep, states})
+		return nil
+	}
+	if rep.Engine.Candidates > 0 {
+		a.printFunnel(rows)
+		a.say("")
+	}
+	a.say("%s: %s", rep.Repo, countStates(states))
+	spent := rep.Engine.Spent["test-run"]
+	if spent > 0 {
+		a.say("mining %s, engine %s for %s of test runs: %.2f of their sum", rep.Mining.Round(time.Millisecond),
+			rep.Engine.Wall.Round(time.Second), spent.Round(time.Second), rep.Engine.Wall.Seconds()/spent.Seconds())
+	}
+	if rep.Engine.Busy > 0 {
+		a.say("%d candidates are in the hands of another sluice on this store", rep.Engine.Busy)
+	}
+	if states[store.Held] > 0 {
+		a.say("%d held: see sluice list --held; --judge rules admits them under a label", states[store.Held])
+	}
+	return nil
+}
+
+func countStates(states map[store.State]int) string {
+	var parts []string
+	for _, st := range []store.State{store.Admitted, store.Held, store.Rejected, store.Failed, store.Open} {
+		if n := states[st]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	if len(parts) == 0 {
+		return "no candidates"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sandboxFlags are shared by the commands that run tests.
+type sandboxFlags struct {
+	kind, image, host, ca string
+	timeout               time.Duration
+	memory                string
+	pids                  int64
+	cpus                  float64
+}
+
+// defaultImage is the base image that scripts/base-image.sh makes.
+const defaultImage = "sluice/base:trixie"
+
+func (o *sandboxFlags) addFlags(f flagSet) {
+	f.StringVar(&o.kind, "sandbox", "docker", "where tests run: docker, or local (runs the repository's code on this machine)")
+	f.StringVar(&o.image, "image", defaultImage, "base image of environments (docker)")
+	f.StringVar(&o.host, "docker-host", "", "address of the Docker engine (default: the environment's)")
+	f.StringVar(&o.ca, "ca-bundle", "", "certificates to trust while building environments (default: this machine's)")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "time limit of one run of a state")
+	f.StringVar(&o.memory, "memory", "4GB", "memory limit of one run")
+	f.Int64Var(&o.pids, "pids", 2048, "limit of processes of one run")
+	f.Float64Var(&o.cpus, "cpus", 0, "cores for one run (default: all)")
+}
+
+// flagSet is what addFlags needs of pflag.
+type flagSet interface {
+	StringVar(p *string, name, value, usage string)
+	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
+	Int64Var(p *int64, name string, value int64, usage string)
+	Float64Var(p *float64, name string, value float64, usage string)
+}
+
+func (o sandboxFlags) limits() (replay.Limits, error) {
+	memory, err := humanize.ParseBytes(o.memory)
+	if err != nil {
+		return replay.Limits{}, fmt.Errorf("--memory %q: write a size like 4GB", o.memory)
+	}
+	if o.timeout <= 0 || o.pids < 16 || o.cpus < 0 || memory < 64<<20 {
+		return replay.Limits{}, errors.New("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus not negative")
+	}
+	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus}, nil
+}
+
+func (o sandboxFlags) config(l replay.Limits) (build.SandboxConfig, error) {
+	c := build.SandboxConfig{Kind: o.kind, Image: o.image, Host: o.host, CABundle: o.ca, Limits: l}
+	return c, c.Check()
+}

@@ -1,0 +1,98 @@
+// Package foresight is the family of pairs in which an ordinary change (the task) introduced a defect that a later change
+// (the fix) repaired: does an agent that does the task avoid the defect? Rules: the Foresight-SWE paper; spec "foresight".
+//
+// It proposes candidates, takes them through its stages and makes the admitted record. It never runs code itself, never
+// reads git itself, and never decides what only a model or a person can decide: that is held.
+package foresight
+
+import (
+	"time"
+
+	"sluice/miners/gitrepo"
+	"sluice/miners/szz"
+	"sluice/pipeline"
+	"sluice/pipeline/history"
+	"sluice/replay"
+)
+
+// Name is the family's name in the store and on the command line.
+const Name = "foresight"
+
+// JudgeMode says who answers what only a model can decide.
+type JudgeMode string
+
+// With JudgeNone such candidates are held; JudgeRules admits them under the label judged=rules.
+const (
+	JudgeNone  JudgeMode = "none"
+	JudgeRules JudgeMode = "rules"
+)
+
+// Settings are what a user chooses; those that a stage reads are part of its memo key.
+type Settings struct {
+	Since, Until time.Time // both changes land inside; zero: no border
+	Whole        bool      // no default window: the whole history
+	Repeats      int       // runs of each decisive state; default 3
+	MaxFiles     int       // a change of more files is too large; default 300
+	AllRuns      bool      // run the whole matrix even when the verdict is certain
+	Judge        JudgeMode
+	Limits       replay.Limits
+	IgnoreRevs   []string // commits that blame passes through
+}
+
+// WithDefaults fills the zero fields.
+func (s Settings) WithDefaults() Settings {
+	if s.Repeats == 0 {
+		s.Repeats = 3
+	}
+	if s.MaxFiles == 0 {
+		s.MaxFiles = 300
+	}
+	if s.Judge == "" {
+		s.Judge = JudgeNone
+	}
+	return s
+}
+
+// Deps are what the stages work with. A nil Sandbox is enough for reading codes and stage names.
+type Deps struct {
+	History *history.History
+	Sandbox replay.Sandbox
+	Repo    string // "owner/name", for references in texts
+	Image   string // base image of recipes
+}
+
+// family carries what the stages share.
+type family struct {
+	Deps
+	set  Settings
+	memo *szz.Memo
+}
+
+// New returns the family over one repository.
+func New(d Deps, s Settings) *pipeline.Family {
+	f := &family{Deps: d, set: s.WithDefaults(), memo: szz.NewMemo()}
+	return &pipeline.Family{Name: Name, Stages: []pipeline.Stage{
+		f.screen(), f.attribute(), f.screenPair(), f.statement(), f.environment(),
+		f.replayFix(), f.replayTask(), f.replayOrigin(), f.gold(), f.judge(),
+	}}
+}
+
+// Proposal is a candidate's data: the change that may be a fix. What it fixes is found by the stages.
+type Proposal struct {
+	Fix gitrepo.Change `json:"fix"`
+}
+
+// Names of evidence, in the order in which the stages make it.
+const (
+	evSplit       = "split"       // the fix's files by kind
+	evLink        = "link"        // which change introduced the defect, and how that is known
+	evTaskSplit   = "task-split"  // the introducing change's files by kind
+	evFindings    = "findings"    // of the rules judge
+	evStatement   = "statement"   // the cleaned text
+	evEnvironment = "environment" // recipe and environment of each state
+	evFixRuns     = "fix-runs"    // runs 3, 4 and 5
+	evTaskRuns    = "task-runs"   // runs 1 and 2
+	evOriginRuns  = "origin-runs" // runs 6 and 7
+	evGold        = "gold"        // the lists of tests
+	evPatch       = "fix-diff"    // the fix's whole diff, for people
+)

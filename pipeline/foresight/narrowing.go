@@ -1,0 +1,103 @@
+package foresight
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sluice/pipeline"
+	"sluice/replay"
+	"sluice/replay/narrow"
+)
+
+// narrowTries bounds how often a narrowed overlay is built.
+const narrowTries = 8
+
+// Narrowed says what had to be dropped from the fix's tests so that the rest builds on h1.
+type Narrowed struct {
+	Tried   int                    `json:"tried,omitempty"` // builds
+	Built   bool                   `json:"built,omitempty"` // the rest built
+	Dropped []narrow.Drop          `json:"dropped,omitempty"`
+	Files   []pipeline.OverlayFile `json:"files,omitempty"`   // edited files, whole
+	Removed []pipeline.Text        `json:"removed,omitempty"` // overlay files of which nothing was left
+}
+
+// apply returns the overlay as it was narrowed.
+func (n Narrowed) apply(o replay.Overlay) replay.Overlay {
+	out := replay.Overlay{Remove: o.Remove}
+	for _, f := range o.Files {
+		if slices.ContainsFunc(n.Removed, func(p pipeline.Text) bool { return string(p) == f.Path }) {
+			continue
+		}
+		for _, e := range n.Files {
+			if e.Path == f.Path {
+				f.Data = e.Data
+			}
+		}
+		out.Files = append(out.Files, f)
+	}
+	return out
+}
+
+// originRound runs run 5 once. Where the overlay does not build on h1, it is narrowed and the rest runs; s is left with the overlay that
+// the repeats use.
+func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, out *FixRuns) ([]replay.Report, error) {
+	r, err := m.run(ctx, *s, 1)
+	if err != nil || len(r.Broken) == 0 || !out.lacks(r) {
+		return []replay.Report{r}, err
+	}
+	last := r
+	build := func(ctx context.Context, o replay.Overlay) (string, bool, error) {
+		s.Overlays, s.Target = []replay.Overlay{o}, overlayPaths(o)
+		var err error
+		last, err = m.run(ctx, *s, 1)
+		out.Narrowed.Tried++
+		return brokenText(last), len(last.Broken) == 0, err
+	}
+	n, err := narrow.Loop(ctx, m.env.Recipes[stateH1].Runner, t2, brokenText(r), build, narrowTries)
+	if err != nil {
+		return nil, err
+	}
+	out.Narrowed.Built, out.Narrowed.Dropped = n.Built, n.Dropped
+	if !n.Built { // nothing to run is left: the unnarrowed overlay and its report stand
+		*s = fixSpecs(t2, t2)[2]
+		return []replay.Report{r}, nil
+	}
+	out.Narrowed.difference(t2, n.Overlay)
+	return []replay.Report{last}, nil
+}
+
+// lacks reports whether one of the tests that show the fix did not run.
+func (r *FixRuns) lacks(rep replay.Report) bool {
+	c := merge("", []replay.Report{rep})
+	return slices.ContainsFunc(r.FailToPass, func(id string) bool {
+		o := c.outcome(id)
+		return o != replay.Pass && o != replay.Skip && !c.ranAndFailed(id)
+	})
+}
+
+// difference keeps the files that narrowing changed.
+func (n *Narrowed) difference(from, to replay.Overlay) {
+	left := map[string][]byte{}
+	for _, f := range to.Files {
+		left[f.Path] = f.Data
+	}
+	for _, f := range from.Files {
+		data, ok := left[f.Path]
+		switch {
+		case !ok:
+			n.Removed = append(n.Removed, pipeline.Text(f.Path))
+		case string(data) != string(f.Data):
+			n.Files = append(n.Files, pipeline.OverlayFile{Path: f.Path, Mode: gitMode(f.Mode), Data: data})
+		}
+	}
+}
+
+// brokenText joins what the compiler or collector said.
+func brokenText(r replay.Report) string {
+	var b strings.Builder
+	for _, k := range sortedKeys(r.Broken) {
+		b.WriteString("# " + k + "\n" + r.Broken[k] + "\n")
+	}
+	return b.String()
+}

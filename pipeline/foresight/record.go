@@ -1,0 +1,167 @@
+package foresight
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/judges"
+	"sluice/miners/gitrepo"
+	"sluice/pipeline"
+	"sluice/pipeline/history"
+	"sluice/replay"
+)
+
+// record is all evidence of a pair that the instance is made of.
+type record struct {
+	proposal  Proposal
+	link      Link
+	fix, task history.Split
+	statement judges.Statement
+	findings  []judges.Finding
+	env       Environment
+	fixRuns   FixRuns
+	taskRuns  TaskRuns
+	origin    OriginRuns
+	gold      Gold
+}
+
+func (f *family) readRecord(ctx context.Context, c *pipeline.Case) (record, error) {
+	var r record
+	var err error
+	if r.proposal, r.link, err = f.pair(ctx, c); err != nil {
+		return r, err
+	}
+	for _, e := range []struct {
+		name string
+		into any
+	}{
+		{evSplit, &r.fix}, {evTaskSplit, &r.task}, {evStatement, &r.statement}, {evFindings, &r.findings}, {evEnvironment, &r.env},
+		{evFixRuns, &r.fixRuns}, {evTaskRuns, &r.taskRuns}, {evOriginRuns, &r.origin}, {evGold, &r.gold},
+	} {
+		if err := c.Read(ctx, e.name, e.into); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// instance makes the admitted record. It depends on evidence only: same evidence, same bytes.
+func (f *family) instance(ctx context.Context, c *pipeline.Case) (pipeline.Instance, error) {
+	r, err := f.readRecord(ctx, c)
+	if err != nil {
+		return pipeline.Instance{}, err
+	}
+	in := pipeline.Instance{
+		ID: instanceID(f.Repo, c.ID()), Family: Name, Repo: f.Repo, Language: r.task.Language, Base: r.env.Commits[stateB1],
+		CreatedAt: stamp(r.link.Intro.Committed), Statement: r.statement.Text(), Gold: r.origin.Gold, Recipe: r.env.Recipes[stateH1],
+		Flaky: r.gold.Flaky, Repeats: r.fixRuns.After.Runs, Labels: r.labels(),
+	}
+	for _, d := range r.fixRuns.Narrowed.Dropped {
+		in.Dropped = append(in.Dropped, d.File+": "+d.Name)
+	}
+	if in.Patch, err = f.History.Patch(ctx, in.Base, r.link.Intro.Head, r.task.Untested()); err != nil {
+		return in, err
+	}
+	if in.Task, err = f.side(ctx, *r.link.Intro, r.task); err != nil {
+		return in, err
+	}
+	if in.Fix, err = f.side(ctx, r.proposal.Fix, r.fix); err != nil {
+		return in, err
+	}
+	if in.Checks, err = f.checks(ctx, r); err != nil {
+		return in, err
+	}
+	if in.Link, err = json.Marshal(r.link); err != nil {
+		return in, fmt.Errorf("encoding the link: %w", err)
+	}
+	in.Description, err = json.Marshal(details{r.gold.TaskKinds, r.origin.Conflict, r.findings})
+	return in, err
+}
+
+// details is what only this family keeps of an instance.
+type details struct {
+	TaskKinds map[string]string `json:"task_kinds"` // how each task test failed before the task
+	Conflict  string            `json:"conflict,omitempty"`
+	Findings  []judges.Finding  `json:"findings,omitempty"`
+}
+
+func (r record) labels() map[string]string {
+	gold := "none"
+	if len(r.origin.Gold) > 0 {
+		gold = "full"
+	}
+	days := int(r.proposal.Fix.Committed.Sub(r.link.Intro.Committed).Hours() / 24)
+	return map[string]string{
+		"achievable": string(r.origin.Achievable), "gold": gold, "mechanism": r.origin.Mechanism, "linked": r.link.Method,
+		"statement": "original", "days": fmt.Sprint(days), "narrowed": fmt.Sprint(len(r.fixRuns.Narrowed.Dropped) > 0),
+	}
+}
+
+func (f *family) side(ctx context.Context, c gitrepo.Change, s history.Split) (pipeline.Side, error) {
+	side := pipeline.Side{Number: c.Number, Base: c.Base, Head: c.Head, Title: c.Title, Committed: stamp(c.Committed)}
+	patch, err := f.History.Patch(ctx, c.Base, c.Head, s.Untested())
+	if err != nil {
+		return side, err
+	}
+	tests, err := f.History.Patch(ctx, c.Base, c.Head, s.Tests())
+	side.Patch, side.TestPatch = patch, tests
+	return side, err
+}
+
+// checks are the two graded runs: the task's tests with the whole suite, and the fix's tests as they ran on h1.
+func (f *family) checks(ctx context.Context, r record) ([]pipeline.Check, error) {
+	t1, err := f.History.Overlay(ctx, r.env.Commits[stateH1], r.task)
+	if err != nil {
+		return nil, err
+	}
+	t2, err := f.History.Overlay(ctx, r.env.Commits[stateH2], r.fix)
+	if err != nil {
+		return nil, err
+	}
+	t2 = r.fixRuns.Narrowed.apply(t2)
+	return []pipeline.Check{
+		{Name: "task", Resolves: true, Files: overlayFiles(t1), Remove: t1.Remove, FailToPass: r.gold.TaskFailToPass, PassToPass: r.gold.TaskPassToPass},
+		{Name: "anticipation", Files: overlayFiles(t2), Remove: t2.Remove, Target: overlayPaths(t2), FailToPass: r.gold.Anticipation, PassToPass: []string{}},
+	}, nil
+}
+
+func overlayFiles(o replay.Overlay) []pipeline.OverlayFile {
+	out := make([]pipeline.OverlayFile, 0, len(o.Files))
+	for _, f := range o.Files {
+		out = append(out, pipeline.OverlayFile{Path: f.Path, Mode: gitMode(f.Mode), Data: f.Data})
+	}
+	slices.SortFunc(out, func(a, b pipeline.OverlayFile) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+func gitMode(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "120000"
+	case m&0o111 != 0:
+		return "100755"
+	}
+	return "100644"
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// instanceID is opaque: it names the repository, as harnesses expect, and nothing of the two changes.
+func instanceID(repo, candidate string) string {
+	name := strings.NewReplacer("/", "__").Replace(repo)
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r) {
+			return r
+		}
+		return '-'
+	}, name)
+	if !strings.Contains(clean, "__") {
+		clean = "local__" + clean
+	}
+	return clean + "-" + strings.TrimPrefix(candidate, "fs-")
+}

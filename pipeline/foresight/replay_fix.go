@@ -1,0 +1,224 @@
+package foresight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/pipeline"
+	"sluice/pipeline/history"
+	"sluice/replay"
+)
+
+// FixRuns is the evidence of runs 3, 4 and 5: what the fix's tests do before and after the fix, and after the introducing change.
+type FixRuns struct {
+	Before       Cell     `json:"before"` // run 3: b2 + T2
+	After        Cell     `json:"after"`  // run 4: h2
+	Origin       Cell     `json:"origin"` // run 5: h1 + T2, narrowed where it had to be
+	FailToPass   []string `json:"fail_to_pass"`
+	Anticipation []string `json:"anticipation"`
+	Narrowed     Narrowed `json:"narrowed"`
+	Verdict      *Verdict `json:"verdict,omitempty"` // the reason to reject, under --all-runs kept until the matrix is done
+}
+
+// fixCodes are the reasons that runs 3 to 5 give.
+var fixCodes = append([]pipeline.Code{
+	{Name: "no-test-files", Text: "None of the fix's test files is left to run (only submodules, or all deleted)."},
+	{Name: "fix-does-not-build", Text: "The source or the tests of the fix's own head do not build in the environment."},
+	{Name: "fix-tests-do-not-pass", Text: "No test passes on the fix's own head (run 4)."},
+	{Name: "no-fail-to-pass", Text: "Every test that passes after the fix passes before it too (run 3): its tests do not show the defect."},
+	{Name: "anticipation-not-executable", Text: "Laid over the introducing change (run 5), the fix's tests do not build, also after narrowing: no evidence that the defect was there."},
+	{Name: "not-anticipation", Text: "The tests that show the fix pass on the introducing change's head, or are skipped there (run 5): the defect came later."},
+	{Name: "flaky-only", Text: "All tests that decide are flaky: their outcomes differ between runs of one state."},
+}, runCodes...)
+
+// replayFix runs the fix's tests on b2, h2 and h1, cheapest first: one run each tells most pairs apart; only what stands after that is repeated.
+func (f *family) replayFix() pipeline.Stage {
+	return pipeline.Stage{
+		Name: "replay-fix", Version: 1, Pool: pipeline.Sandbox,
+		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
+		Settings: f.runSettings(), Codes: fixCodes, Run: f.runReplayFix,
+	}
+}
+
+// runSettings are what every replaying stage reads besides evidence.
+func (f *family) runSettings() any {
+	return struct {
+		Sandbox string
+		Repeats int
+		AllRuns bool
+		Limits  replay.Limits
+		Version int
+	}{f.sandboxName(), f.set.Repeats, f.set.AllRuns, f.set.Limits, runVersion}
+}
+
+func (f *family) runReplayFix(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
+	m, err := f.matrix(ctx, c)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	var fix history.Split
+	if err := c.Read(ctx, evSplit, &fix); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	t2, err := f.History.Overlay(ctx, m.env.Commits[stateH2], fix)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	runs, err := m.fixRuns(ctx, t2)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if err := c.Write(ctx, evFixRuns, runs); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if runs.Verdict != nil && !f.set.AllRuns {
+		return runs.Verdict.reject(), nil
+	}
+	return pipeline.Pass(), nil
+}
+
+// fixSpecs are runs 4, 3 and 5, in the order in which they are cheapest to stop at.
+func fixSpecs(t2, t2OnH1 replay.Overlay) []spec {
+	paths := overlayPaths(t2)
+	return []spec{
+		{Name: "h2", State: stateH2, Target: paths},
+		{Name: "b2+T2", State: stateB2, Overlays: []replay.Overlay{t2}, Target: paths},
+		{Name: "h1+T2", State: stateH1, Overlays: []replay.Overlay{t2OnH1}, Target: overlayPaths(t2OnH1)},
+	}
+}
+
+func overlayPaths(o replay.Overlay) []string {
+	paths := make([]string, len(o.Files))
+	for i, f := range o.Files {
+		paths[i] = f.Path
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// fixRuns runs one round with an early end, then the repeats of what still stands.
+func (m *matrix) fixRuns(ctx context.Context, t2 replay.Overlay) (FixRuns, error) {
+	var out FixRuns
+	if len(t2.Files) == 0 {
+		out.Verdict = &Verdict{"no-test-files", "the fix's head holds none of its test files"}
+		return out, nil
+	}
+	specs := fixSpecs(t2, t2)
+	first := make([][]replay.Report, len(specs))
+	cells := []*Cell{&out.After, &out.Before, &out.Origin}
+	for i := range specs {
+		var err error
+		if specs[i].Name == "h1+T2" {
+			first[i], err = m.originRound(ctx, t2, &specs[i], &out)
+		} else {
+			var r replay.Report
+			r, err = m.run(ctx, specs[i], 1)
+			first[i] = []replay.Report{r}
+		}
+		if err != nil {
+			return out, err
+		}
+		*cells[i] = merge(specs[i].Name, first[i])
+		if out.decide(i); out.Verdict != nil && !m.set.AllRuns {
+			return out, nil
+		}
+	}
+	repeated, err := m.rounds(ctx, specs, first)
+	if err != nil {
+		return out, err
+	}
+	out.After, out.Before, out.Origin = repeated[0], repeated[1], repeated[2]
+	out.Verdict = nil
+	for i := range specs {
+		if out.decide(i); out.Verdict != nil {
+			break
+		}
+	}
+	return out, nil
+}
+
+// decide looks at the cells up to the i-th run and says why the candidate is out, if it is.
+func (r *FixRuns) decide(i int) {
+	switch {
+	case r.Verdict != nil:
+	case i == 0:
+		r.Verdict = r.decideAfter()
+	case i == 1:
+		r.Verdict = r.decideBefore()
+	default:
+		r.Verdict = r.decideOrigin()
+	}
+}
+
+func (r *FixRuns) decideAfter() *Verdict {
+	if r.After.Trouble != nil {
+		return r.After.Trouble
+	}
+	if len(r.After.passing()) > 0 {
+		return nil
+	}
+	for _, p := range r.After.Phases {
+		if p.BuildSource == replay.Failed || p.BuildTests == replay.Failed {
+			return &Verdict{"fix-does-not-build", fmt.Sprintf("source %s, tests %s%s", p.BuildSource, p.BuildTests, firstBroken(r.After))}
+		}
+	}
+	return &Verdict{"fix-tests-do-not-pass", fmt.Sprintf("%d tests ran on h2, none passes%s", len(r.After.Tests), firstBroken(r.After))}
+}
+
+func (r *FixRuns) decideBefore() *Verdict {
+	if r.Before.Trouble != nil {
+		return r.Before.Trouble
+	}
+	r.FailToPass = nil
+	flaky := unsteady(r.Before, r.After)
+	for _, id := range r.After.passing() {
+		if !r.Before.passes(id) && !slices.Contains(flaky, id) {
+			r.FailToPass = append(r.FailToPass, id)
+		}
+	}
+	switch {
+	case len(r.FailToPass) > 0:
+		return nil
+	case len(flaky) > 0:
+		return &Verdict{"flaky-only", fmt.Sprintf("%d flaky tests, and no steady one fails before the fix: %s", len(flaky), flaky[0])}
+	}
+	return &Verdict{"no-fail-to-pass", r.Before.describe(r.After.passing())}
+}
+
+// decideOrigin applies the compile-failure rule: an anticipation test counts only if it ran on h1.
+func (r *FixRuns) decideOrigin() *Verdict {
+	if r.Origin.Trouble != nil {
+		return r.Origin.Trouble
+	}
+	r.Anticipation = nil
+	flaky, executed, unsteadyOnes := unsteady(r.Before, r.After, r.Origin), 0, 0
+	for _, id := range r.FailToPass {
+		o := r.Origin.outcome(id)
+		switch {
+		case slices.Contains(flaky, id):
+			unsteadyOnes++
+		case r.Origin.ranAndFailed(id):
+			r.Anticipation = append(r.Anticipation, id)
+		case o == replay.Pass || o == replay.Skip:
+			executed++
+		}
+	}
+	switch {
+	case len(r.Anticipation) > 0:
+		return nil
+	case unsteadyOnes > 0:
+		return &Verdict{"flaky-only", fmt.Sprintf("%d flaky tests, and no steady one fails on h1", unsteadyOnes)}
+	case executed > 0:
+		return &Verdict{"not-anticipation", r.Origin.describe(r.FailToPass)}
+	}
+	return &Verdict{"anticipation-not-executable", r.Origin.describe(r.FailToPass) + firstBroken(r.Origin)}
+}
+
+// firstBroken quotes the first line of what did not build, for reasons.
+func firstBroken(c Cell) string {
+	for _, k := range sortedKeys(c.Broken) {
+		return "; " + k + ": " + firstLine(c.Broken[k])
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package foresight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/pipeline"
+	"sluice/pipeline/history"
+	"sluice/replay"
+)
+
+// TaskRuns is the evidence of runs 1 and 2: the introducing change's own tests before and after it, with the whole suite.
+type TaskRuns struct {
+	Before     Cell              `json:"before"` // run 1: b1 + T1
+	After      Cell              `json:"after"`  // run 2: h1
+	FailToPass []string          `json:"fail_to_pass"`
+	PassToPass []string          `json:"pass_to_pass"`
+	Kinds      map[string]string `json:"kinds"` // how each fail-to-pass test failed in run 1: "missing", "build", "assertion", …
+	Verdict    *Verdict          `json:"verdict,omitempty"`
+}
+
+var taskCodes = append([]pipeline.Code{
+	{Name: "introducing-side-not-runnable", Text: "The introducing change's head does not build or none of its tests passes (run 2): the pair may still serve as an issue instance of the fix."},
+	{Name: "no-task-fail-to-pass", Text: "No test tells the introducing change's head from its base (runs 1 and 2): the task cannot be checked."},
+	{Name: "task-flaky-only", Text: "All tests that tell the introducing change's head from its base are flaky."},
+}, runCodes...)
+
+// replayTask runs the whole suite on h1, and with the introducing change's tests on b1.
+func (f *family) replayTask() pipeline.Stage {
+	codes := slices.Clone(taskCodes)
+	return pipeline.Stage{
+		Name: "replay-task", Version: 1, Pool: pipeline.Sandbox,
+		Reads: []string{evTaskSplit, evEnvironment}, Makes: []string{evTaskRuns},
+		Settings: f.runSettings(), Codes: codes, Run: f.runReplayTask,
+	}
+}
+
+func (f *family) runReplayTask(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
+	m, err := f.matrix(ctx, c)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	var task history.Split
+	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	t1, err := f.History.Overlay(ctx, m.env.Commits[stateH1], task)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	runs, err := m.taskRuns(ctx, t1)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if err := c.Write(ctx, evTaskRuns, runs); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if runs.Verdict != nil && !f.set.AllRuns {
+		return runs.Verdict.reject(), nil
+	}
+	return pipeline.Pass(), nil
+}
+
+func (m *matrix) taskRuns(ctx context.Context, t1 replay.Overlay) (TaskRuns, error) {
+	var out TaskRuns
+	specs := []spec{{Name: "h1", State: stateH1}, {Name: "b1+T1", State: stateB1, Overlays: []replay.Overlay{t1}}}
+	first := make([][]replay.Report, len(specs))
+	for i, s := range specs {
+		r, err := m.run(ctx, s, 1)
+		if err != nil {
+			return out, err
+		}
+		first[i] = []replay.Report{r}
+		out.set(i, merge(s.Name, first[i]))
+		if out.decide(); out.Verdict != nil && !m.set.AllRuns {
+			return out, nil
+		}
+	}
+	cells, err := m.rounds(ctx, specs, first)
+	if err != nil {
+		return out, err
+	}
+	out.set(0, cells[0])
+	out.set(1, cells[1])
+	out.Verdict = nil
+	out.decide()
+	return out, nil
+}
+
+func (r *TaskRuns) set(i int, c Cell) {
+	if i == 0 {
+		r.After = c
+	} else {
+		r.Before = c
+	}
+}
+
+// decide fills the lists from the cells that there are.
+func (r *TaskRuns) decide() {
+	switch {
+	case r.Verdict != nil:
+	case r.After.Trouble != nil:
+		r.Verdict = r.After.Trouble
+	case len(r.After.passing()) == 0:
+		r.Verdict = &Verdict{"introducing-side-not-runnable", fmt.Sprintf("%d tests ran on h1, none passes%s", len(r.After.Tests), firstBroken(r.After))}
+	case r.Before.Runs == 0:
+	case r.Before.Trouble != nil:
+		r.Verdict = r.Before.Trouble
+	default:
+		r.lists()
+	}
+}
+
+func (r *TaskRuns) lists() {
+	r.FailToPass, r.PassToPass, r.Kinds = nil, nil, map[string]string{}
+	flaky := unsteady(r.Before, r.After)
+	for _, id := range r.After.passing() {
+		o := r.Before.outcome(id)
+		switch {
+		case slices.Contains(flaky, id) || o == replay.Skip:
+		case o == replay.Pass:
+			r.PassToPass = append(r.PassToPass, id)
+		default:
+			r.FailToPass = append(r.FailToPass, id)
+			r.Kinds[id] = failureKind(r.Before, id)
+		}
+	}
+	switch {
+	case len(r.FailToPass) > 0:
+	case len(flaky) > 0:
+		r.Verdict = &Verdict{"task-flaky-only", flaky[0]}
+	default:
+		r.Verdict = &Verdict{"no-task-fail-to-pass", r.Before.describe(r.After.passing())}
+	}
+}
+
+// failureKind says how a test did not pass: by its kind where it has one, else by its outcome. A test that is missing while
+// its package did not build is the normal case of a new feature in a compiled language.
+func failureKind(c Cell, id string) string {
+	t, ok := c.Tests[id]
+	switch {
+	case ok && t.Kind != "":
+		return string(t.Kind)
+	case ok:
+		return string(t.Outcome)
+	case len(c.Broken) > 0:
+		return string(replay.Build)
+	}
+	return string(replay.Missing)
+}

@@ -1,0 +1,69 @@
+package foresight
+
+import (
+	"context"
+
+	"sluice/judges"
+	"sluice/miners/gitrepo"
+	"sluice/miners/links"
+	"sluice/pipeline"
+	"sluice/pipeline/history"
+)
+
+// statement makes the task's text from the introducing change's own words and lets the rules judge look at the pair.
+func (f *family) statement() pipeline.Stage {
+	return pipeline.Stage{
+		Name: "statement", Version: 1, Pool: pipeline.CPU,
+		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evStatement, evFindings},
+		Codes: []pipeline.Code{
+			{Name: "no-statement", Text: "Nothing is left of the introducing change's title once numbers, ids and links are cut."},
+			{Name: "not-english", Text: "Most of the statement is not in the Latin script (rubric: B9)."},
+			{Name: "several-issues", Text: "The fix closes more than one issue, so its tests check more than one defect (rubric: B11)."},
+			{Name: "text-tests-only", Text: "The tests of one side are data or prose only (rubric: B10)."},
+			{Name: "visual", Text: "The statement is pictures with hardly any words (rubric: B8)."},
+		},
+		Run: f.runStatement,
+	}
+}
+
+func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
+	p, link, err := f.pair(ctx, c)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	var fix, task history.Split
+	if err := c.Read(ctx, evSplit, &fix); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	s := judges.CleanStatement(link.Intro.Title, link.Intro.Body)
+	if s.Title == "" {
+		return pipeline.Reject("no-statement", link.Intro.Title), nil
+	}
+	findings := judges.Rules(f.judged(*link.Intro, task), f.judged(p.Fix, fix), s)
+	if err := c.Write(ctx, evStatement, s); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	if err := c.Write(ctx, evFindings, findings); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	for _, finding := range findings {
+		if !finding.Keeps {
+			return pipeline.Reject(finding.Name, finding.String()), nil
+		}
+	}
+	return pipeline.Pass(), nil
+}
+
+// judged is what the rules judge sees of a change.
+func (f *family) judged(c gitrepo.Change, s history.Split) judges.Change {
+	j := judges.Change{Title: c.Title, Body: c.Body, TestPaths: history.Strings(s.Test), TestCode: testCode(s)}
+	for _, issue := range links.Issues(c.Title+"\n\n"+c.Body, links.ParseRepo(f.Repo)) {
+		if issue.Closes && issue.External == "" && !issue.Negated && issue.Number != c.Number {
+			j.Closes = append(j.Closes, issue.Number)
+		}
+	}
+	return j
+}
