@@ -166,7 +166,7 @@ func instance(id string) pipeline.Instance {
 	return pipeline.Instance{
 		ID: id, Family: "foresight", Repo: "o/r", Language: "Python", Base: "b1",
 		Patch: patchTo("v2"), Gold: patchTo("v2 careful"), Labels: map[string]string{"mechanism": "regression"},
-		Recipe: replay.Recipe{Runner: "pytest", Fingerprint: "fp"}, Task: pipeline.Side{Number: 12},
+		Recipe: replay.Recipe{Runner: "pytest", Fingerprint: "fp"}, Task: pipeline.Side{Number: 12, Head: "h1"},
 		Checks: []pipeline.Check{
 			{
 				Name: "task", Resolves: true, Target: []string{"tests/test_a.py"},
@@ -195,7 +195,7 @@ func fixture(t testing.TB, insts ...pipeline.Instance) (Options, *sandbox) {
 	return Options{
 		Release: rel, Sandbox: s, Out: t.TempDir(), Workers: 2,
 		Tree: func(_ context.Context, repo, commit string) (replay.Tree, error) {
-			if repo != "o/r" || commit != "b1" {
+			if repo != "o/r" || commit != "b1" && commit != "h1" {
 				return nil, fmt.Errorf("no commit %s in %s", commit, repo)
 			}
 			return baseFiles(), nil
