@@ -28,7 +28,8 @@ type Claim struct {
 // of a change should begin with its title, which tells repairs from other work where a sentence does not.
 //
 // Left out are references to issues, cherry-picks and back-ports, reverts (see RevertOf), numbers that are no commit ids, and
-// whatever a dependency bot copied from elsewhere. Only the first thousand references are read. Whether a commit id means a commit of this repository is for the caller.
+// whatever a dependency bot copied from elsewhere; and only the first thousand references are read. Whether a commit id means a
+// commit of this repository is for the caller.
 func Claims(text string, self Repo) []Claim {
 	if botText.MatchString(text) {
 		return nil

@@ -54,7 +54,6 @@ func TestClaims(t *testing.T) {
 		{"the bug was introduced in #12", "introduced #12"},
 		{"Fix crash\n\nIntroduced in the new parser (#12).", "introduced #12"},
 		{"broken by #12 and #13", "broke #12, broke #13"},
-		{"this broke in the refactoring\nof commit 0123abcd", ""},
 		{"This was broken\nby commit\n0123abcd", "broke 0123abcd"},
 		{"The crash is caused by o/r#12", "caused #12"},
 		{"The crash is caused by x/y#12", "caused x/y#12"},

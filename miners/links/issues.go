@@ -33,11 +33,12 @@ const window = 200
 
 // Issues lists the issues that a text closes by the rules of GitHub, and those enumerated after them, in the order of their first
 // mention and without duplicates. Code, comments of HTML and the quoted title of a reverted change do not count; links to changes are
-// left out. Whether closing words have an effect also depends on the branch: see NotClosing.
+// left out, and only the first thousand keywords are read. Whether closing words have an effect also depends on the branch: see
+// NotClosing.
 func Issues(text string, self Repo) []IssueRef {
 	masked := mask(text, true)
 	var out []IssueRef
-	for _, at := range keyword.FindAllStringIndex(masked, -1) {
+	for _, at := range keyword.FindAllStringIndex(masked, maxMentions) {
 		if !leftBorder(masked, at[0]) {
 			continue
 		}

@@ -57,9 +57,10 @@ type Line struct {
 	File     string `json:"file"` // as it is called before the fix
 	Line     int    `json:"line"` // there
 	Commit   string `json:"commit"`
-	OrigFile string `json:"orig_file"`        // as it was called in Commit
-	OrigLine int    `json:"orig_line"`        // there
-	Change   string `json:"change,omitempty"` // head of the change that landed Commit
+	OrigFile string `json:"orig_file"`         // as it was called in Commit
+	OrigLine int    `json:"orig_line"`         // there
+	Change   string `json:"change,omitempty"`  // head of the change that landed Commit
+	Guessed  bool   `json:"guessed,omitempty"` // it was led through an ignored commit, where git matches lines by likeness
 	Dropped  Reason `json:"dropped,omitempty"`
 }
 
@@ -87,7 +88,7 @@ type Attribution struct {
 	Votes     []Vote   `json:"inducing"`            // the likeliest first; never nil
 	Lines     []Line   `json:"lines,omitempty"`     // all that were followed, by file and line
 	Abstained Reason   `json:"abstained,omitempty"` // set when there are no votes
-	Ignored   []string `json:"ignored,omitempty"`   // commits that were looked through, sorted
+	Ignored   []string `json:"ignored,omitempty"`   // commits of layout alone that were looked through, sorted
 	Skipped   []Skip   `json:"skipped,omitempty"`
 }
 

@@ -11,6 +11,9 @@ import (
 
 const defaultBudget = 100
 
+// maxListed bounds what a project can make git's command line grow to.
+const maxListed = 2000
+
 // ignoreFile is where projects list the commits that blame should look through.
 const ignoreFile = ".git-blame-ignore-revs"
 
@@ -20,8 +23,8 @@ type tracer struct {
 	idx     *gitrepo.Index
 	o       Options
 	budget  int
-	ignored map[string]bool // commits that lines were led through, or that the project or the caller lists
-	through map[string]bool // those of them that did wrote a line
+	ignored map[string]bool // commits that the project or the caller lists
+	through map[string]bool // commits found to be of layout alone
 	skipped []Skip
 }
 
@@ -71,8 +74,10 @@ func (t *tracer) readIgnoreFile(ctx context.Context, base string) error {
 	if err != nil {
 		return unlessMissing(err)
 	}
-	for _, id := range parseIgnoreRevs(string(data)) {
-		t.ignored[id] = true
+	for i, id := range parseIgnoreRevs(string(data)) {
+		if i < maxListed {
+			t.ignored[id] = true
+		}
 	}
 	return nil
 }
@@ -133,7 +138,7 @@ func exhausted(d deleted) []Line {
 func (t *tracer) settle(path string, blamed []gitrepo.BlameLine, ignored map[string]bool) []Line {
 	out := make([]Line, 0, len(blamed))
 	for _, b := range blamed {
-		l := Line{File: path, Line: b.Line, Commit: b.Commit, OrigFile: b.OrigPath, OrigLine: b.OrigLine}
+		l := Line{File: path, Line: b.Line, Commit: b.Commit, OrigFile: b.OrigPath, OrigLine: b.OrigLine, Guessed: b.Ignored}
 		c, known := t.idx.ByCommit(b.Commit)
 		switch {
 		case b.Boundary:
