@@ -122,7 +122,7 @@ func (e *explainer) objects(ctx context.Context, acc account) error {
 			Started: at.Started.UTC(), Seconds: at.Ended.Sub(at.Started).Seconds(),
 		}
 		for _, ev := range at.Evidence {
-			content, err := e.content(ctx, ev.Digest)
+			content, err := e.whole(ctx, ev.Digest)
 			if err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (e *explainer) objects(ctx context.Context, acc account) error {
 		e.emit(o)
 	}
 	for _, r := range acc.runs {
-		content, err := e.content(ctx, r.Digest)
+		content, err := e.whole(ctx, r.Digest)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (e *explainer) objects(ctx context.Context, acc account) error {
 	return nil
 }
 
-// content returns a blob for an object; nil unless everything is asked for.
-func (e *explainer) content(ctx context.Context, digest string) (*string, error) {
+// whole returns a blob for an object; nil unless everything is asked for.
+func (e *explainer) whole(ctx context.Context, digest string) (*string, error) {
 	if !e.full {
 		return nil, nil
 	}

@@ -37,18 +37,32 @@ func (e *explainer) text(ctx context.Context, acc account) error {
 		e.say("\nwork that first ran for this candidate:")
 	}
 	for _, r := range acc.runs {
-		heading := oneLine(fmt.Sprintf("%s %s, %s", r.Kind, r.Label, seconds(r.Started, r.Ended)))
-		if !e.full {
-			e.say("  %s", heading)
-			continue
-		}
-		if err := e.blob(ctx, heading, r.Digest); err != nil {
+		if err := e.run(ctx, r); err != nil {
 			return err
 		}
 	}
 	for _, r := range acc.reviews {
 		e.say("\n%s", oneLine(fmt.Sprintf("review: %s by %s on %s: %s", r.Decision, r.By, r.At.UTC().Format(time.DateOnly), r.Note)))
 	}
+	return nil
+}
+
+// run prints one piece of work: a line, and everything about it with --full.
+func (e *explainer) run(ctx context.Context, r store.Run) error {
+	heading := oneLine(fmt.Sprintf("%s %s, %s", r.Kind, r.Label, seconds(r.Started, r.Ended)))
+	b, err := e.store.Get(ctx, r.Digest)
+	if err != nil {
+		return err
+	}
+	if tests, ok := readTestRun(b); ok {
+		heading += ": " + oneLine(tests.summary())
+		b = []byte(tests.text())
+	}
+	if !e.full {
+		e.say("  %s", heading)
+		return nil
+	}
+	e.content(heading, r.Digest, b)
 	return nil
 }
 
@@ -96,17 +110,23 @@ func seconds(started, ended time.Time) string {
 	return fmt.Sprintf("%.1f s", ended.Sub(started).Seconds())
 }
 
-// blob prints a heading and the blob's content, indented, or where it stands already.
+// blob prints a heading and a blob's content.
 func (e *explainer) blob(ctx context.Context, heading, digest string) error {
-	if where, ok := e.shown[digest]; ok {
-		e.say("  %s: the same as %s", heading, where)
-		return nil
-	}
-	e.shown[digest] = heading
 	b, err := e.store.Get(ctx, digest)
 	if err != nil {
 		return err
 	}
+	e.content(heading, digest, b)
+	return nil
+}
+
+// content prints a heading and what a blob holds, indented, or where it stands already.
+func (e *explainer) content(heading, digest string, b []byte) {
+	if where, ok := e.shown[digest]; ok {
+		e.say("  %s: the same as %s", heading, where)
+		return
+	}
+	e.shown[digest] = heading
 	e.say("  %s", heading)
 	body, left := e.cut(legible(b))
 	for line := range strings.Lines(body) {
@@ -115,7 +135,6 @@ func (e *explainer) blob(ctx context.Context, heading, digest string) error {
 	if left > 0 {
 		e.say("    [cut here: %d more lines; --full prints all]", left)
 	}
-	return nil
 }
 
 // legible makes a blob readable: JSON is laid out, and what is no text is only described.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sluice/internal/demo"
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
 	"sluice/store"
@@ -122,6 +123,30 @@ func TestFamiliesAreSound(t *testing.T) {
 	for _, f := range families() {
 		if err := f.Check(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestDemoCodes: the codes that the demo's history expects are codes that a stage has.
+func TestDemoCodes(t *testing.T) {
+	t.Parallel()
+	steps, err := demo.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, f := range families() {
+		for _, st := range f.Stages {
+			for _, c := range st.Codes {
+				known[c.Name] = true
+			}
+		}
+	}
+	for _, s := range steps {
+		for _, code := range s.Expect.Codes {
+			if !known[code] {
+				t.Errorf("step %s expects %s, which no stage gives", s.ID, code)
+			}
 		}
 	}
 }

@@ -121,7 +121,9 @@ func fillStore(ctx context.Context, s *store.Store, _ string) error {
 }
 
 func putRun(ctx context.Context, s *store.Store) error {
-	digest, err := s.Put(ctx, []byte("--- FAIL: TestParse\n"))
+	digest, err := s.Put(ctx, []byte(`{"report": {"build_source": "ok", "build_tests": "ok", "run_tests": "ok", "tests": [
+		{"id": "m::TestA", "outcome": "pass"}, {"id": "m::TestB", "outcome": "fail", "message": "got 1"}],
+		"broken": {"m/p": "undefined: X"}}, "log": "--- FAIL: TestB\n"}`))
 	if err != nil {
 		return err
 	}
