@@ -29,7 +29,7 @@ type collected struct {
 	files   map[string][]byte
 }
 
-// collect reads the logs and reports of a container that no longer runs.
+// collect reads the logs and reports of a container in which no step runs: nothing changes them any more.
 func (b *box) collect(ctx context.Context) (collected, error) {
 	r, _, err := b.s.api.CopyFromContainer(ctx, b.id, b.places.io)
 	if err != nil {

@@ -177,7 +177,13 @@ func TestJobsMakeNoNetwork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(all)
+		n := 0
+		for _, net := range all {
+			if !strings.HasPrefix(net.Name, testName) {
+				n++
+			}
+		}
+		return n
 	}
 	before := count()
 	var wg sync.WaitGroup

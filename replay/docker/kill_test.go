@@ -20,14 +20,17 @@ import (
 // victimVariable makes TestVictim run a job that never ends, in a process that TestKilledOwner kills.
 const victimVariable = "SLUICE_TEST_VICTIM"
 
+// testName begins the names of what the victim leaves beside its container.
+const testName = "sluice-test-"
+
 func TestVictim(t *testing.T) {
 	if os.Getenv(victimVariable) == "" {
 		t.Skip("runs in the process that TestKilledOwner starts")
 	}
 	s, run := jobs(t, Options{})
 	for _, err := range []error{
-		second(s.api.NetworkCreate(context.Background(), "sluice-test-"+s.run, network.CreateOptions{Labels: s.labels()})),
-		second(s.api.VolumeCreate(context.Background(), volume.CreateOptions{Name: "sluice-test-" + s.run, Labels: s.labels()})),
+		second(s.api.NetworkCreate(context.Background(), testName+s.run, network.CreateOptions{Labels: s.labels()})),
+		second(s.api.VolumeCreate(context.Background(), volume.CreateOptions{Name: testName + s.run, Labels: s.labels()})),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -63,10 +66,10 @@ func TestKilledOwner(t *testing.T) {
 	if left := of(t, s, labelRun+"="+id); len(left) != 0 {
 		t.Errorf("containers are left: %v", left)
 	}
-	if _, err := s.api.NetworkInspect(ctx, "sluice-test-"+id, network.InspectOptions{}); !cerrdefs.IsNotFound(err) {
+	if _, err := s.api.NetworkInspect(ctx, testName+id, network.InspectOptions{}); !cerrdefs.IsNotFound(err) {
 		t.Errorf("the network is left: %v", err)
 	}
-	if _, err := s.api.VolumeInspect(ctx, "sluice-test-"+id); !cerrdefs.IsNotFound(err) {
+	if _, err := s.api.VolumeInspect(ctx, testName+id); !cerrdefs.IsNotFound(err) {
 		t.Errorf("the volume is left: %v", err)
 	}
 	for _, b := range bystander {

@@ -51,8 +51,20 @@ func (s *Sandbox) prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 			return replay.Env{}, err
 		}
 	}
-	return s.build(ctx, r, t, base)
+	from := base
+	if r.Base != nil {
+		shared, err := s.Prepare(ctx, *r.Base, t)
+		if err != nil {
+			return replay.Env{}, err
+		}
+		from = shared.ID
+	}
+	return s.build(ctx, r, t, origin{base: base, from: from})
 }
+
+// origin is what an environment is built from: the recipe's image, and what the container starts from, which is that image
+// or the environment of the recipe's base.
+type origin struct{ base, from string }
 
 // hold waits until no other call builds the fingerprint.
 func (s *Sandbox) hold(ctx context.Context, fingerprint string) (free func(), err error) {
@@ -131,7 +143,7 @@ func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, e
 	return in.ID, nil
 }
 
-func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, base string) (env replay.Env, err error) {
+func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o origin) (env replay.Env, err error) {
 	ca, err := s.o.Network.bundle()
 	if err != nil {
 		return env, err
@@ -139,7 +151,7 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, bas
 	ctx, cancel := context.WithTimeout(ctx, s.limits.Wall+engineGrace)
 	defer cancel()
 	b, err := s.newBox(ctx, boxSpec{
-		image: base, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
+		image: o.from, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
 		user: rootUser, limits: s.limits,
 	})
 	if err != nil {
@@ -154,10 +166,10 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, bas
 		return env, err
 	}
 	log := installLog(res.Steps)
-	if err := installed(res.Steps, log); err != nil {
+	if err := installed(r.Install, res.Steps, log); err != nil {
 		return env, err
 	}
-	id, err := b.commit(ctx, r.Fingerprint, base, s.o.User)
+	id, err := b.commit(ctx, r.Fingerprint, o.base, s.o.User)
 	return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id, Log: log}, err
 }
 
@@ -211,9 +223,9 @@ func (noTree) Each(context.Context, func(replay.File) error) error { return nil 
 func (noTree) ReadFile(context.Context, string) ([]byte, error)    { return nil, fs.ErrNotExist }
 
 // installed returns the error of the first step that failed: the network's, or an *replay.InstallError.
-func installed(steps []replay.StepResult, log string) error {
-	for _, st := range steps {
-		if st.Stop == replay.Skipped || passed(st) {
+func installed(recipe []replay.Step, steps []replay.StepResult, log string) error {
+	for i, st := range steps {
+		if st.Stop == replay.Skipped || passed(st) || recipe[i].Warm {
 			continue
 		}
 		install := &replay.InstallError{Step: st, Log: log}
@@ -225,11 +237,11 @@ func installed(steps []replay.StepResult, log string) error {
 	return nil
 }
 
-// mustPass returns the steps with MustPass set: nothing is installed on top of a failure.
+// mustPass returns the steps with MustPass set: nothing is installed on top of a failure, but for that of a warming step.
 func mustPass(steps []replay.Step) []replay.Step {
 	steps = slices.Clone(steps)
 	for i := range steps {
-		steps[i].MustPass = true
+		steps[i].MustPass = !steps[i].Warm
 	}
 	return steps
 }
@@ -253,7 +265,7 @@ func installLog(steps []replay.StepResult) string {
 const sweepScript = `set -e
 rm -rf ` + ioRoot + ` ` + caFile + ` /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/apt/archives/*.deb
 find /tmp /var/tmp ` + treeDir + ` -mindepth 1 -delete
-chown -R "$1:$2" ` + envDir + `
+find ` + envDir + ` ! -user "$1" -exec chown -h "$1:$2" {} +
 grep -q "^[^:]*:[^:]*:$1:" /etc/passwd || echo "sandbox:x:$1:$2::` + homeDir + `:/bin/sh" >>/etc/passwd
 grep -q "^[^:]*:[^:]*:$2:" /etc/group || echo "sandbox:x:$2:" >>/etc/group
 `
