@@ -4,6 +4,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -41,6 +42,10 @@ func usage(ctx context.Context, dirs []string) (bytes, inodes int64) {
 		_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if errors.Is(err, syscall.ENAMETOOLONG) {
+				inodes = maxInodes + 1 // folders too deep to be looked at: nobody builds them by accident
+				return err
 			}
 			if err != nil {
 				return nil

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -124,11 +125,25 @@ func prepare(l launch) error {
 		return fmt.Errorf("becoming the reaper: %w", err)
 	}
 	for what, n := range l.Rlimits {
+		if what == syscall.RLIMIT_DATA {
+			n += ownData() // this process must be able to go on
+		}
 		if err := lower(what, n); err != nil {
 			return fmt.Errorf("setting rlimit %d: %w", what, err)
 		}
 	}
 	return nil
+}
+
+// ownData is how many bytes of data this process has.
+func ownData() uint64 {
+	data, _ := os.ReadFile("/proc/self/statm")
+	fields := strings.Fields(string(data))
+	if len(fields) < 6 {
+		return 0
+	}
+	pages, _ := strconv.ParseUint(fields[5], 10, 64)
+	return pages * uint64(os.Getpagesize())
 }
 
 // lower sets an rlimit, or keeps the one in force if that is lower.

@@ -70,7 +70,7 @@ func ownerOf(name string) (owner, bool) {
 	}
 	var o owner
 	n, err := fmt.Sscanf(id, "%d-%d-%d", &o.pid, &o.start, &o.namespace)
-	return o, err == nil && n == 3 && o.String() == id
+	return o, err == nil && n == 3 && o.pid > 0 && o.String() == id
 }
 
 // deadFor says whether the owner is known to be dead: processes of another namespace cannot be seen from here.

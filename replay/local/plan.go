@@ -58,6 +58,9 @@ func (v view) places() places {
 	return p
 }
 
+// readOnlyEnv says that nothing in the environment can be written to.
+func (v view) readOnlyEnv() bool { return v.isolated && !v.overlay && !v.build }
+
 // mounts is the root of a step, in the order in which it is built.
 func (v view) mounts(h host) []mount {
 	m := append(systemMounts(), secretMounts()...)

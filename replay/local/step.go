@@ -132,7 +132,11 @@ func (se *session) launch(step replay.Step) (launch, error) {
 	for _, a := range step.Args {
 		l.Args = append(l.Args, se.places.expand(a))
 	}
-	layers := append(append([]map[string]string{}, se.vars...), step.Env, map[string]string{markVar: se.view.state.name})
+	last := map[string]string{markVar: se.view.state.name}
+	if se.view.readOnlyEnv() {
+		last["GOCACHE"] = se.places.goCache // also if the recipe has it in the environment
+	}
+	layers := append(append([]map[string]string{}, se.vars...), step.Env, last)
 	l.Env = se.places.environ(se.s.host.path, layers...)
 	l.Rlimits = se.rlimits()
 	if se.view.isolated {
@@ -269,7 +273,7 @@ func (se *session) spawn(l launch, out [2]*os.File) (*process, error) {
 
 func command(l launch, inherited []*os.File, out [2]*os.File) *exec.Cmd {
 	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{initName}, Dir: "/", Env: []string{"GOMAXPROCS=2"},
+		Path: "/proc/self/exe", Args: []string{initName}, Dir: "/", Env: []string{"GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"},
 		Stdout: out[0], Stderr: out[1], ExtraFiles: inherited, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if !l.Isolated {
