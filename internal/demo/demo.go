@@ -48,8 +48,10 @@ type Step struct {
 
 // Expectation is what a foresight pipeline without a model should say of a step as the fixing change.
 type Expectation struct {
-	State string   // "admitted", "rejected", or "none" where it is no candidate
-	Codes []string // rejected: one of these; the first is the usual one
+	State string // "admitted", "rejected", or "none" where it is no candidate
+	// Codes: rejected with one of these; the first is the usual one. Chance decides between them where a flaky test of
+	// the whole suite happens to look as if it told two states apart.
+	Codes []string
 	// Introducer is the step that the link must name; "" where the candidate is rejected before there is a link.
 	Introducer string
 	Method     string   // of the link: "testimony", "trailer", "szz"
