@@ -13,8 +13,8 @@
 // The program starts itself again (Init must be the first call in main) as process 1 of the new namespaces: it builds the
 // root, starts the step, collects orphans and exits when the step's own process has exited. The kernel then kills
 // whatever is left, so that no background process can delay or outlive a step. Its lifeline is a pipe from the sandbox:
-// if the sandbox dies, however suddenly, the step dies too. A step of a job costs about 10 ms on top of
-// its command, most of it the start of the program itself.
+// if the sandbox dies, however suddenly, the step dies too. A step costs about 10 ms on top of its command, plus what the
+// packages of the program need to initialise.
 //
 // # Environments and caches
 //

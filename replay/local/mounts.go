@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -24,8 +25,13 @@ func buildRoot(root string, mounts []mount) error {
 	if err := unix.Mount("tmpfs", root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,mode=755"); err != nil {
 		return fmt.Errorf("mounting the root: %w", err)
 	}
+	inside, err := os.OpenRoot(root)
+	if err != nil {
+		return fmt.Errorf("opening the root: %w", err)
+	}
+	defer inside.Close()
 	for _, m := range mounts {
-		if err := m.do(root); err != nil {
+		if err := m.do(inside); err != nil {
 			return fmt.Errorf("mounting %s %s: %w", m.Kind, m.Target, err)
 		}
 	}
@@ -44,12 +50,13 @@ func buildRoot(root string, mounts []mount) error {
 	return os.Chdir("/")
 }
 
-// do performs the action. Targets lie in our own tmpfs, or are files and folders of the host's system.
-func (m mount) do(root string) error {
-	target := filepath.Join(root, m.Target)
-	if err := m.makeTarget(target); err != nil {
+// do performs the action. The target may lie below a folder that earlier steps could write to, so a link in its path that
+// leaves the new root is an error.
+func (m mount) do(root *os.Root) error {
+	if err := m.makeTarget(root, strings.TrimPrefix(m.Target, "/")); err != nil {
 		return err
 	}
+	target := filepath.Join(root.Name(), m.Target)
 	const safe = unix.MS_NOSUID | unix.MS_NODEV
 	switch m.Kind {
 	case "ro":
@@ -70,30 +77,31 @@ func (m mount) do(root string) error {
 }
 
 // makeTarget makes what the action needs to be there.
-func (m mount) makeTarget(target string) error {
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+func (m mount) makeTarget(root *os.Root, target string) error {
+	if err := root.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
 	}
 	if m.Kind == "link" {
-		return os.Symlink(m.Source, target)
+		return root.Symlink(m.Source, target)
 	}
-	if m.Kind == "ro" || m.Kind == "rw" {
-		info, err := os.Stat(m.Source)
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() && exists(target) {
-			return nil
-		}
-		if !info.IsDir() {
-			f, err := os.OpenFile(target, os.O_CREATE|os.O_RDONLY, 0o644)
-			if err != nil {
-				return err
-			}
-			return f.Close()
-		}
+	if m.Kind != "ro" && m.Kind != "rw" {
+		return root.MkdirAll(target, 0o755)
 	}
-	return os.MkdirAll(target, 0o755)
+	info, err := os.Stat(m.Source)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return root.MkdirAll(target, 0o755)
+	}
+	if _, err := root.Lstat(target); err == nil {
+		return nil
+	}
+	f, err := root.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_RDONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // bind shows source with everything below it at target.

@@ -61,8 +61,14 @@ type collector struct {
 	entries int
 }
 
-func collect(dir string) (map[string][]byte, error) {
-	root, err := os.OpenRoot(dir)
+// collect reads what is below the folder dir of the folder parent; a link in its place that leads elsewhere is an error.
+func collect(parent, dir string) (map[string][]byte, error) {
+	above, err := os.OpenRoot(parent)
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	root, err := above.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	if res.Steps, err = se.steps(ctx, j.Steps); err != nil {
 		return res, fmt.Errorf("running %s: %w", j.Name, err)
 	}
-	if res.Files, err = collect(se.view.state.path(se.view.state.outName)); err != nil {
+	if res.Files, err = collect(se.view.state.dir, se.view.state.outName); err != nil {
 		return res, fmt.Errorf("collecting the reports of %s: %w", j.Name, err)
 	}
 	return res, nil

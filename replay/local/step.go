@@ -271,9 +271,12 @@ func (se *session) spawn(l launch, out [2]*os.File) (*process, error) {
 	return p, nil
 }
 
+// initEnv makes the start of a large program cheap: the first process does next to nothing and ends soon.
+var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GORACE=atexit_sleep_ms=0"}
+
 func command(l launch, inherited []*os.File, out [2]*os.File) *exec.Cmd {
 	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{initName}, Dir: "/", Env: []string{"GOMAXPROCS=2", "GORACE=atexit_sleep_ms=0"},
+		Path: "/proc/self/exe", Args: []string{initName}, Dir: "/", Env: initEnv,
 		Stdout: out[0], Stderr: out[1], ExtraFiles: inherited, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if !l.Isolated {

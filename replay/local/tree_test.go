@@ -200,7 +200,14 @@ func TestCollectIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := collect(dir)
+	parent, name := filepath.Split(dir)
+	if err := os.Symlink("/etc", filepath.Join(parent, "trap")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := collect(parent, "trap"); err == nil {
+		t.Errorf("files of another folder were collected: %d", len(got))
+	}
+	got, err := collect(parent, name)
 	if err != nil {
 		t.Fatal(err)
 	}

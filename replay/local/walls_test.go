@@ -261,3 +261,24 @@ func Example() {
 	fmt.Printf("%s %v\n", res.Step("read").Stdout, err)
 	// Output: hello <nil>
 }
+
+// TestLinksDoNotLeadMountsOut: the next step's root is built by a process that may do anything, over what the last step
+// left in its /tmp.
+func TestLinksDoNotLeadMountsOut(t *testing.T) {
+	t.Parallel()
+	base, victim := t.TempDir(), t.TempDir()
+	tool := filepath.Join(base, "in", "tool")
+	if err := os.MkdirAll(filepath.Join(tool, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := walled(t, local.Options{Tools: []string{tool}})
+	trap := sh("trap", fmt.Sprintf("mv %[1]s %[1]s.old && ln -s %[2]s %[1]s && ls -ld %[1]s", filepath.Dir(tool), victim))
+	j := replay.Job{Name: "j", Tree: sandboxtest.NewTree("t"), Env: prepare(t, s), Steps: []replay.Step{trap, sh("next", "true")}}
+	res, err := s.Run(context.Background(), j)
+	if err == nil && !strings.Contains(string(res.Steps[0].Stdout), "->") {
+		t.Skipf("the trap could not be set; is the temporary folder below /tmp? %s", res.Steps[0].Stderr)
+	}
+	if left, _ := os.ReadDir(victim); len(left) > 0 {
+		t.Errorf("outside of the sandbox, %v was made", left)
+	}
+}
