@@ -76,7 +76,10 @@ func (s *source) setupCfg(root string, p *project) error {
 		return err
 	}
 	p.requires = append(p.requires, list...)
-	p.hints["tests"] = append(p.hints["tests"], requirementLines(options["tests_require"])...)
+	p.build = append(p.build, requirementLines(options["setup_requires"])...)
+	if list := requirementLines(options["tests_require"]); len(list) > 0 {
+		p.hints["tests"] = list
+	}
 	for name, v := range doc["options.extras_require"] {
 		list, err := s.cfgList(root, v)
 		if err != nil {
@@ -192,9 +195,13 @@ func (f *pyLiterals) argument(arg *sitter.Node, p *project) {
 		list, ok := f.list(value, 0)
 		p.requires = append(p.requires, list...)
 		p.dynamic = p.dynamic || !ok
-	case "tests_require":
+	case "setup_requires": // the build would fetch them itself, without a network
 		list, _ := f.list(value, 0)
-		p.hints["tests"] = append(p.hints["tests"], list...)
+		p.build = append(p.build, list...)
+	case "tests_require":
+		if list, _ := f.list(value, 0); len(list) > 0 {
+			p.hints["tests"] = append(p.hints["tests"], list...)
+		}
 	case "extras_require":
 		f.extras(value, p)
 	}

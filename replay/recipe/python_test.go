@@ -1,0 +1,264 @@
+package recipe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestPythonRequirements(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		tree mapTree
+		want []string
+	}{
+		{"PEP 621 with an extra", mapTree{"pyproject.toml": `
+			[project]
+			name = "My.Pkg"
+			dependencies = ["six>=1.0", "x ; python_version < '3.8'"]
+			[project.optional-dependencies]
+			Test = ["my_pkg[more]", "pytest>7"]
+			more = ["more"]
+			docs = ["sphinx"]`},
+			[]string{"six>=1.0", "x ; python_version < '3.8'", "pytest>7", "more"}},
+		{"groups with includes and a cycle", mapTree{"pyproject.toml": `
+			[project]
+			name = "p"
+			[dependency-groups]
+			test = ["a", {include-group = "Base_Group"}]
+			base-group = ["b", {include-group = "test"}]`},
+			[]string{"a", "b", "pytest"}},
+		{"development only if there are no tests", mapTree{"pyproject.toml": `
+			[project]
+			name = "p"
+			[dependency-groups]
+			dev = ["a", "mypy", "pytest-mock"]`},
+			[]string{"a", "pytest-mock", "pytest"}},
+		{"poetry", mapTree{"pyproject.toml": `
+			[tool.poetry]
+			name = "p"
+			[tool.poetry.dependencies]
+			python = "^3.8"
+			six = "^1.2.3"
+			opt = {version = "~2.1", optional = true}
+			ex = {version = ">=1,<3", extras = ["y"], markers = "os_name == 'posix'"}
+			git = {git = "https://example.org/x"}
+			[tool.poetry.extras]
+			test = ["opt"]
+			[tool.poetry.group.test.dependencies]
+			pytest = "*"`},
+			[]string{"ex[y]>=1,<3 ; os_name == 'posix'", "git", "six>=1.2.3,<2", "pytest", "opt>=2.1,<2.2"}},
+		{"flit", mapTree{"pyproject.toml": `
+			[tool.flit.metadata]
+			module = "p"
+			requires = ["six"]
+			[tool.flit.metadata.requires-extra]
+			test = ["pytest"]`},
+			[]string{"six", "pytest"}},
+		{"hatch", mapTree{"pyproject.toml": `
+			[project]
+			name = "p"
+			optional-dependencies.x = ["extra"]
+			[tool.hatch.envs.test]
+			dependencies = ["pytest"]
+			features = ["x"]`},
+			[]string{"pytest", "extra"}},
+		{"setup.cfg", mapTree{"setup.cfg": `
+[metadata]
+name = p
+[options]
+install_requires =
+    six  # a comment
+    more; python_version>"3"
+tests_require = mock
+[options.extras_require]
+testing =
+    pytest
+`}, []string{"six", "more; python_version>\"3\"", "mock", "pytest"}},
+		{"setup.py", mapTree{"setup.py": `
+BASE = ["six"]
+setuptools.setup(name="p", install_requires=BASE + ["a>=1", "b"],
+    extras_require={"tests": ("pytest", "c"), "docs": ["sphinx"]})
+`}, []string{"six", "a>=1", "b", "pytest", "c"}},
+		{"setuptools reads files", mapTree{"pyproject.toml": `
+			[project]
+			name = "p"
+			dynamic = ["dependencies"]
+			[tool.setuptools.dynamic]
+			dependencies = {file = ["req.in"]}`, "req.in": "six\n"},
+			[]string{"six", "pytest"}},
+		{"files of requirements", mapTree{"setup.py": "setup()", "requirements.txt": "six\n", "requirements/test.txt": "-r base.txt\nmock\n",
+			"requirements/base.txt": "base \\\n  >=1 # why\n", "requirements-dev.txt": "black\n", "docs/requirements.txt": "sphinx\n"},
+			[]string{"six", "base >=1", "mock", "pytest"}},
+		{"tox", mapTree{"setup.py": "setup()", "tox.ini": "[testenv]\ndeps =\n  mock\n  py27: old\n  -rreq.txt\n  {env:X}\n", "req.txt": "r\n"},
+			[]string{"mock", "r", "pytest"}},
+		{"only tests", mapTree{"tests/test_x.py": ""}, []string{"pytest"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := detect(t, c.tree)
+			if d := cmp.Diff(c.want, args(t, r, "requirements")); d != "" {
+				t.Errorf("%s\nnotes %q", d, r.Notes)
+			}
+			if len(r.Inputs) > 0 {
+				t.Errorf("inputs %q: the environment would belong to one state", r.Inputs)
+			}
+		})
+	}
+}
+
+func TestHostileRequirements(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		"good==1", "--index-url https://example.org/simple", "-i x", "--extra-index-url=x", "-e git+https://example.org/x#egg=x", "-e ../x",
+		"x @ https://example.org/x.whl", "git+ssh://example.org/x", "file:///etc/passwd", "./local", "../up", "/abs", "x.whl/../y",
+		"-r ../../etc/passwd", "-r requirements.txt", "-r loop.txt", "-c constraints.txt", "--", "--pre", "-", "a b", "x; $(id)", "x;`id`",
+		"\x00", "x\\", strings.Repeat("y", 400), "fine[a,b] >=1,<2 ; extra == 'x' --hash=sha256:00",
+	}, "\n")
+	r := detect(t, mapTree{"requirements.txt": text, "loop.txt": "-r requirements.txt\nlooped\n", "test_x.py": ""})
+	want := []string{"good==1", "looped", "fine[a,b] >=1,<2 ; extra == 'x'", "pytest"}
+	if d := cmp.Diff(want, args(t, r, "requirements")); d != "" {
+		t.Error(d)
+	}
+	for _, n := range []string{"--index-url", "git+ssh", "../../etc/passwd", "constraints.txt"} {
+		if !slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, n) }) {
+			t.Errorf("no note about %s in %q", n, r.Notes)
+		}
+	}
+	huge := detect(t, mapTree{"requirements.txt": strings.Repeat("x\n", maxFile), "test_x.py": ""})
+	if d := cmp.Diff([]string{"pytest"}, args(t, huge, "requirements")); d != "" {
+		t.Error(d)
+	}
+	link := detect(t, mapTree{"requirements.txt": "-> /etc/passwd", "test_x.py": ""})
+	if d := cmp.Diff([]string{"pytest"}, args(t, link, "requirements")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPythonDynamic(t *testing.T) {
+	t.Parallel()
+	for name, setup := range map[string]string{
+		"computed":    "setup(install_requires=open('r').read().split())",
+		"interpolate": "setup(install_requires=[f'x{v}'])",
+		"unpacked":    "setup(**settings)",
+		"changed":     "R = ['a']\nR += ['b']\nsetup(install_requires=R)",
+		"two values":  "R = ['a']\nif x:\n    R = ['b']\nsetup(install_requires=R)",
+	} {
+		r := detect(t, mapTree{"setup.py": setup + "\n", "setup.cfg": "[options.extras_require]\ntest = pytest\n"})
+		if d := cmp.Diff([]string{"*"}, r.Inputs); d != "" {
+			t.Errorf("%s: %s", name, d)
+			continue
+		}
+		if d := cmp.Diff([]string{"{env}", "[test]"}, args(t, r, "computed requirements")); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestPythonBuild(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		tree mapTree
+		want []string // nil: nothing builds the project
+	}{
+		{"nothing to build", mapTree{"test_x.py": ""}, nil},
+		{"a table for tools only", mapTree{"pyproject.toml": "[tool.black]\n"}, nil},
+		{"setup.py", mapTree{"setup.py": "setup(setup_requires=['cffi'])"}, []string{"cffi", "setuptools", "wheel", "setuptools<81"}},
+		{"hatchling", mapTree{"pyproject.toml": "[build-system]\nrequires=['hatchling']\nbuild-backend='hatchling.build'\n"},
+			[]string{"hatchling", "editables", "setuptools<81"}},
+		{"a newer setuptools", mapTree{"pyproject.toml": "[build-system]\nrequires=['setuptools>=82']\nbuild-backend='setuptools.build_meta'\n"},
+			[]string{"setuptools>=82", "setuptools", "wheel"}},
+		{"hostile", mapTree{"pyproject.toml": "[build-system]\nrequires=['x @ file:///x', '--pre']\nbuild-backend='x'\nbackend-path=['../..']\n"},
+			[]string{"setuptools<81"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := detect(t, c.tree)
+			if c.want == nil {
+				if len(r.Build) > 0 || r.Env["PYTHONPATH"] != "{tree}/src:{tree}" {
+					t.Errorf("build %v, env %v", r.Build, r.Env)
+				}
+				return
+			}
+			if d := cmp.Diff(c.want, args(t, r, "build requirements")); d != "" {
+				t.Error(d)
+			}
+			if len(r.Build) != 1 || !r.Build[0].MustPass || r.Build[0].Env["SETUPTOOLS_SCM_PRETEND_VERSION"] == "" {
+				t.Errorf("build %+v", r.Build)
+			}
+		})
+	}
+}
+
+func TestPythonRoot(t *testing.T) {
+	t.Parallel()
+	mono := mapTree{"libs/a/pyproject.toml": "[project]\nname='a'\n", "libs/a/t/test_a.py": "", "libs/b/setup.py": "setup()"}
+	if r := detect(t, mono, "libs/a/t/test_a.py"); r.Root != "libs/a" || r.Build[0].Dir != "libs/a" {
+		t.Errorf("root %q", r.Root)
+	}
+	mono["pyproject.toml"] = "[project]\nname='whole'\n"
+	if r := detect(t, mono, "libs/a/t/test_a.py"); r.Root != "" {
+		t.Errorf("a project at the root was passed over for %q", r.Root)
+	}
+	if got := refused(t, mapTree{"main.py": ""}); !strings.Contains(got, "no Python project") {
+		t.Errorf("reason %q", got)
+	}
+	if got := refused(t, mapTree{"pyproject.toml": "[[[\n"}); !strings.Contains(got, "cannot be read") {
+		t.Errorf("reason %q", got)
+	}
+}
+
+func TestAddopts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, file, text, want, plugin string }{
+		{"reports go, selection stays", "pytest.ini", "[pytest]\naddopts = -ra -q --cov pkg --cov-report=xml -n auto --strict-markers\n" +
+			"  -m 'not slow' --import-mode importlib -x --maxfail 2 --durations=5 tests\n",
+			"--strict-markers -m 'not slow' --import-mode importlib", ""},
+		{"pyproject", "pyproject.toml", "[tool.pytest.ini_options]\naddopts = ['--doctest-modules', '-vv', '--ignore', 'tests']\nasyncio_mode='auto'\n",
+			"--doctest-modules --ignore tests", "pytest-asyncio"},
+		{"setup.cfg", "setup.cfg", "[tool:pytest]\naddopts = --ds=app.settings --reuse-db\nrequired_plugins = pytest-xyz>=1 pytest-b\n",
+			"--ds=app.settings --reuse-db", "pytest-xyz>=1"},
+		{"tox.ini", "tox.ini", "[pytest]\ntimeout = 5\naddopts = --unknown value -k \"it's\"\n", `--unknown value -k 'it'"'"'s'`, "pytest-timeout"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := detect(t, mapTree{c.file: c.text, "tests/test_x.py": ""})
+			if got := r.Env["PYTEST_ADDOPTS"]; got != c.want {
+				t.Errorf("options %q, want %q", got, c.want)
+			}
+			if c.plugin != "" && !slices.Contains(args(t, r, "requirements"), c.plugin) {
+				t.Errorf("no %s in %q", c.plugin, args(t, r, "requirements"))
+			}
+		})
+	}
+}
+
+func TestWordsRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOf(rapid.StringMatching(`[a-z '"=\t-]{1,8}`)).Draw(t, "words")
+		if len(words) == 0 {
+			return
+		}
+		if d := cmp.Diff(words, splitWords(quoteWords(words))); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestPoetryVersions(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[string]string{
+		"*": "", "": "", "^1.2.3": ">=1.2.3,<2", "^0.2.3": ">=0.2.3,<0.3", "^0.0.3": ">=0.0.3,<0.0.4", "^0": ">=0,<1", "~1.2": ">=1.2,<1.3",
+		"~1": ">=1,<2", "~=1.4": "~=1.4", "1.2.*": "==1.2.*", "1.2": "==1.2", ">=1, <2": ">=1,<2", "^1 || ^2": "", "^x": ">=x",
+	} {
+		if got := poetryVersion(v); got != want {
+			t.Errorf("%q gives %q, want %q", v, got, want)
+		}
+	}
+}
