@@ -37,13 +37,16 @@ type Overlay struct {
 
 // Recipe is what makes a state executable. It is data: it is stored, compared and exported.
 type Recipe struct {
-	Runner  string            `json:"runner"`            // "gotest" or "pytest"
-	Image   string            `json:"image"`             // base image of the docker sandbox
-	Env     map[string]string `json:"env,omitempty"`     // for every step
-	Install []Step            `json:"install,omitempty"` // builds the environment; may use the network
-	Build   []Step            `json:"build,omitempty"`   // builds the source in each fresh state; no network
-	Root    string            `json:"root,omitempty"`    // folder of the module or project, "" for the tree's root
-	Module  string            `json:"module,omitempty"`  // Go: the module path
+	Runner string            `json:"runner"`        // "gotest" or "pytest"
+	Image  string            `json:"image"`         // base image of the docker sandbox
+	Env    map[string]string `json:"env,omitempty"` // for every step
+	// Base is a recipe whose environment this one starts from, so that many share what they have in common (a compiled
+	// standard library). It reads no file of the tree, and has no base of its own.
+	Base    *Recipe `json:"base,omitempty"`
+	Install []Step  `json:"install,omitempty"` // builds the environment; may use the network
+	Build   []Step  `json:"build,omitempty"`   // builds the source in each fresh state; no network
+	Root    string  `json:"root,omitempty"`    // folder of the module or project, "" for the tree's root
+	Module  string  `json:"module,omitempty"`  // Go: the module path
 	// Inputs are the files that Install reads (go.mod, pyproject.toml, …): only these are present while it runs, so
 	// states that agree on them share one environment. "*" stands for the whole tree.
 	Inputs []string `json:"inputs,omitempty"`
@@ -63,6 +66,8 @@ type Step struct {
 	Timeout time.Duration     `json:"timeout,omitempty"`
 	// IfFailed runs the step only if an earlier step of that name did not exit 0: it explains a failure.
 	IfFailed string `json:"if_failed,omitempty"`
+	// Warm marks a step of Install that only saves time later: it is not part of the fingerprint, and may fail.
+	Warm bool `json:"warm,omitempty"`
 	// MustPass stops the job when the step does not exit 0.
 	MustPass bool `json:"must_pass,omitempty"`
 }

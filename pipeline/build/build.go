@@ -59,26 +59,15 @@ type Report struct {
 
 // Run builds. It is resumable at any point: what is stored counts.
 func Run(ctx context.Context, c Config) (Report, error) {
-	var rep Report
 	if c.Family != foresight.Name {
-		return rep, fmt.Errorf("%w %q: this version knows %s", ErrUnknownFamily, c.Family, foresight.Name)
+		return Report{}, fmt.Errorf("%w %q: this version knows %s", ErrUnknownFamily, c.Family, foresight.Name)
 	}
 	started := c.Clock()
-	m, err := gitrepo.Open(ctx, c.Source, filepath.Join(c.Dir, "mirrors"), gitrepo.Options{Branch: c.Branch})
+	m, h, rep, err := c.open(ctx)
 	if err != nil {
 		return rep, err
 	}
 	defer m.Close()
-	if rep.Repo = c.Name; rep.Repo == "" {
-		rep.Repo = m.Name()
-	}
-	if rep.Tip, err = m.Tip(ctx); err != nil {
-		return rep, fmt.Errorf("finding the branch to mine: %w", err)
-	}
-	if err := claimName(ctx, c.Store, rep.Repo, m); err != nil {
-		return rep, err
-	}
-	h := history.New(m, c.Branch)
 	if c.Settings, err = window(ctx, h, c.Settings); err != nil {
 		return rep, err
 	}
@@ -90,6 +79,25 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	family := foresight.New(foresight.Deps{History: h, Sandbox: sandbox, Repo: rep.Repo, Image: c.Sandbox.Image}, c.Settings)
 	rep.Engine, err = c.run(ctx, family, rep.Repo)
 	return rep, errors.Join(err, sandbox.Close())
+}
+
+// open refreshes the mirror and says what is to be mined.
+func (c Config) open(ctx context.Context) (*gitrepo.Mirror, *history.History, Report, error) {
+	rep := Report{Repo: c.Name}
+	m, err := gitrepo.Open(ctx, c.Source, filepath.Join(c.Dir, "mirrors"), gitrepo.Options{Branch: c.Branch})
+	if err != nil {
+		return nil, nil, rep, err
+	}
+	if rep.Repo == "" {
+		rep.Repo = m.Name()
+	}
+	if rep.Tip, err = m.Tip(ctx); err != nil {
+		return nil, nil, rep, errors.Join(fmt.Errorf("finding the branch to mine: %w", err), m.Close())
+	}
+	if err := claimName(ctx, c.Store, rep.Repo, m); err != nil {
+		return nil, nil, rep, errors.Join(err, m.Close())
+	}
+	return m, history.New(m, c.Branch), rep, nil
 }
 
 func (c Config) run(ctx context.Context, f *pipeline.Family, repo string) (pipeline.Summary, error) {

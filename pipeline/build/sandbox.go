@@ -84,7 +84,18 @@ func (l *lazy) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (rep
 	if err != nil {
 		return replay.Env{}, err
 	}
-	return s.Prepare(ctx, r, t)
+	env, err := s.Prepare(ctx, r, t)
+	return env, everyones(err)
+}
+
+// everyones marks the errors of an engine that every candidate would meet.
+func everyones(err error) error {
+	for _, e := range []error{docker.ErrNoEngine, docker.ErrNoImage, docker.ErrPlatform, docker.ErrNoSpace} {
+		if errors.Is(err, e) {
+			return pipeline.Abort(err)
+		}
+	}
+	return err
 }
 
 // Run implements replay.Sandbox.
@@ -93,7 +104,8 @@ func (l *lazy) Run(ctx context.Context, j replay.Job) (replay.Result, error) {
 	if err != nil {
 		return replay.Result{}, err
 	}
-	return s.Run(ctx, j)
+	res, err := s.Run(ctx, j)
+	return res, everyones(err)
 }
 
 // Close implements replay.Sandbox.

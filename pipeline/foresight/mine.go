@@ -52,3 +52,12 @@ func MineMark(tip string, s Settings) string {
 func (s Settings) contains(t time.Time) bool {
 	return (s.Since.IsZero() || !t.Before(s.Since)) && (s.Until.IsZero() || t.Before(s.Until))
 }
+
+// Decode reads a candidate's data.
+func Decode(c store.Candidate) (Proposal, error) {
+	var p Proposal
+	if err := json.Unmarshal(c.Data, &p); err != nil {
+		return p, fmt.Errorf("decoding the proposal of %s: %w", c.ID, err)
+	}
+	return p, nil
+}

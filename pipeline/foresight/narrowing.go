@@ -20,6 +20,7 @@ type Narrowed struct {
 	Dropped []narrow.Drop          `json:"dropped,omitempty"`
 	Files   []pipeline.OverlayFile `json:"files,omitempty"`   // edited files, whole
 	Removed []pipeline.Text        `json:"removed,omitempty"` // overlay files of which nothing was left
+	Stuck   string                 `json:"stuck,omitempty"`   // why it could not be narrowed
 }
 
 // apply returns the overlay as it was narrowed.
@@ -58,7 +59,7 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 	if err != nil {
 		return nil, err
 	}
-	out.Narrowed.Built, out.Narrowed.Dropped = n.Built, n.Dropped
+	out.Narrowed.Built, out.Narrowed.Dropped, out.Narrowed.Stuck = n.Built, n.Dropped, n.Stuck
 	if !n.Built { // nothing to run is left: the unnarrowed overlay and its report stand
 		*s = fixSpecs(t2, t2)[2]
 		return []replay.Report{r}, nil

@@ -52,9 +52,9 @@ func ignoredByGo(file string) bool {
 
 // golang makes a Go module's recipe.
 //
-// Install sees only the files that name modules, so states with the same ones share an environment. It downloads the
-// modules, then compiles the standard library and the packages that the state imports into the build cache (about a
-// minute, once per environment, instead of in each run). Packages are named by the recipe since the code that imports
+// Install sees only the files that name modules, so states with the same ones share an environment. It starts from one in
+// which the standard library is compiled (up to a minute, once per machine), downloads the modules, and compiles the
+// packages that the first state to be prepared imports. Packages are named by the recipe since the code that imports
 // them is not there; a list that cannot be compiled costs time later and is no failure.
 //
 // -mod=mod lets an old state with an incomplete go.sum complete it from the environment's modules. A newer toolchain
@@ -73,9 +73,9 @@ func (s *source) golang(root string) (replay.Recipe, error) {
 	}
 	installEnv := map[string]string{"GOFLAGS": "-buildvcs=false" + m.installMode}
 	r := replay.Recipe{
-		Runner: "gotest", Root: root, Module: m.path, Env: env, Inputs: m.inputs,
+		Runner: "gotest", Root: root, Module: m.path, Env: env, Inputs: m.inputs, Base: goBase(env),
 	}
-	packages := []string{"std"}
+	packages := []string{"std"} // again: go.mod may ask for another toolchain than the base's
 	if m.vendored {
 		r.Notes = append(r.Notes, "modules come from the vendor folder")
 	} else {
@@ -92,11 +92,28 @@ func (s *source) golang(root string) (replay.Recipe, error) {
 	if !m.vendored {
 		warmEnv["GOPROXY"] = "off" // an import that no module provides must not be looked up
 	}
-	const warm = `go list -e -export "$@" >/dev/null 2>&1 || echo some packages were not compiled`
-	r.Install = append(r.Install, replay.Step{
-		Name: "compile dependencies", Args: append([]string{"sh", "-c", warm, "sh"}, packages...), Env: warmEnv, Dir: root,
-	})
+	r.Install = append(r.Install, compile(packages, warmEnv, root))
 	return r, nil
+}
+
+// compile is the step that fills the build cache.
+func compile(packages []string, env map[string]string, dir string) replay.Step {
+	const script = `go list -e -export "$@" >/dev/null 2>&1 || echo some packages were not compiled`
+	return replay.Step{
+		Name: "compile dependencies", Args: append([]string{"sh", "-c", script, "sh"}, packages...), Env: env, Dir: dir, Warm: true,
+	}
+}
+
+// goBase is the environment that all Go environments start from: the standard library, compiled.
+func goBase(env map[string]string) *replay.Recipe {
+	base := &replay.Recipe{Runner: "gotest", Env: map[string]string{"GOFLAGS": "-buildvcs=false", "GOWORK": "off", "GOTOOLCHAIN": "local"}}
+	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
+		base.Env[name] = env[name]
+	}
+	step := compile([]string{"std"}, nil, "")
+	step.Warm = false // it is all that this environment is
+	base.Install = []replay.Step{step}
+	return base
 }
 
 // goModule is what go.mod and go.work say.

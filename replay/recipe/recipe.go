@@ -52,6 +52,12 @@ func Detect(ctx context.Context, t replay.Tree, o Options) (replay.Recipe, error
 	if r.Image = o.Image; r.Image == "" {
 		r.Image = DefaultImage
 	}
+	if r.Base != nil {
+		r.Base.Image = r.Image
+		if r.Base.Fingerprint, err = s.fingerprint(*r.Base); err != nil {
+			return replay.Recipe{}, err
+		}
+	}
 	slices.Sort(r.Inputs)
 	r.Inputs = slices.Compact(r.Inputs)
 	if r.Fingerprint, err = s.fingerprint(r); err != nil {
@@ -159,6 +165,7 @@ func (s *source) hasAny(dir string, names []string) bool {
 // fingerprint is the digest of the recipe and of the bytes of its inputs.
 func (s *source) fingerprint(r replay.Recipe) (string, error) {
 	r.Fingerprint, r.Notes = "", nil
+	r.Install = slices.DeleteFunc(slices.Clone(r.Install), func(s replay.Step) bool { return s.Warm })
 	h := sha256.New()
 	if err := json.NewEncoder(h).Encode(r); err != nil {
 		return "", fmt.Errorf("encoding the recipe: %w", err)
