@@ -154,11 +154,12 @@ func dependencyGroups(groups table, p *project) {
 	for name, v := range groups {
 		byName[normal(name)] = v
 	}
-	var resolve func(name string, path []string) []string
-	resolve = func(name string, path []string) []string {
-		if slices.Contains(path, name) || len(path) > 20 {
-			return nil
+	var resolve func(name string, seen map[string]bool) []string
+	resolve = func(name string, seen map[string]bool) []string {
+		if seen[name] {
+			return nil // included twice, or by itself
 		}
+		seen[name] = true
 		var list []string
 		items, _ := byName[name].([]any)
 		for _, item := range items {
@@ -166,16 +167,13 @@ func dependencyGroups(groups table, p *project) {
 			case string:
 				list = append(list, v)
 			case map[string]any:
-				list = append(list, resolve(normal(table(v).str("include-group")), append(path, name))...)
-			}
-			if len(list) > maxRequirements {
-				return list[:maxRequirements]
+				list = append(list, resolve(normal(table(v).str("include-group")), seen)...)
 			}
 		}
 		return list
 	}
 	for name := range byName {
-		p.groups[name] = resolve(name, nil)
+		p.groups[name] = resolve(name, map[string]bool{})
 	}
 }
 

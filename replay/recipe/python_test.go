@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,27 @@ func TestPythonDynamic(t *testing.T) {
 		if d := cmp.Diff([]string{"{env}", "[test]"}, args(t, r, "computed requirements")); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
+	}
+}
+
+// A few lines can ask for more work than there is time.
+func TestBoundedWork(t *testing.T) {
+	t.Parallel()
+	var setup, groups strings.Builder
+	setup.WriteString("x0 = x0 + x0\n")
+	groups.WriteString("[project]\nname = 'p'\n[dependency-groups]\n")
+	for i := range 60 {
+		fmt.Fprintf(&setup, "x%d = [*x%d, *x%d]\n", i+1, i, i)
+		fmt.Fprintf(&groups, "g%d = [{include-group='g%d'}, {include-group='g%d'}]\n", i, i+1, i+1)
+	}
+	setup.WriteString("setup(install_requires=x60)\n")
+	groups.WriteString("test = [{include-group='g0'}, 'a']\n")
+	if r := detect(t, mapTree{"setup.py": setup.String()}); len(r.Inputs) != 1 {
+		t.Errorf("inputs %q: what cannot be read is computed", r.Inputs)
+	}
+	r := detect(t, mapTree{"pyproject.toml": groups.String()})
+	if d := cmp.Diff([]string{"a", "pytest"}, args(t, r, "requirements")); d != "" {
+		t.Error(d)
 	}
 }
 

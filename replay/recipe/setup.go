@@ -123,9 +123,13 @@ type pyLiterals struct {
 	src       []byte
 	vars      map[string]*sitter.Node
 	arguments []*sitter.Node // keyword arguments of setup()
+	steps     int            // of evaluation: names bound to sums of names can double with each
 }
 
-const maxDepth = 100
+const (
+	maxDepth = 100
+	maxSteps = 20_000
+)
 
 func (f *pyLiterals) text(n *sitter.Node) string { return n.Content(f.src) }
 
@@ -209,7 +213,7 @@ func (f *pyLiterals) argument(arg *sitter.Node, p *project) {
 
 // list evaluates an expression of strings; ok is false if a part of it is not literal.
 func (f *pyLiterals) list(n *sitter.Node, depth int) (list []string, ok bool) {
-	if n == nil || depth > maxDepth {
+	if f.steps++; n == nil || depth > maxDepth || f.steps > maxSteps {
 		return nil, false
 	}
 	switch n.Type() {
