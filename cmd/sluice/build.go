@@ -202,6 +202,9 @@ type sandboxFlags struct {
 	cpus                  float64
 }
 
+// reportBytes is how much of a step's output is kept: the report of a suite with very many tests is its output.
+const reportBytes = 256 << 20
+
 // defaultImage is the base image that scripts/base-image.sh makes.
 const defaultImage = "sluice/base:trixie"
 
@@ -232,7 +235,7 @@ func (o sandboxFlags) limits() (replay.Limits, error) {
 	if o.timeout <= 0 || o.pids < 16 || o.cpus < 0 || memory < 64<<20 {
 		return replay.Limits{}, errors.New("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus not negative")
 	}
-	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus}, nil
+	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus, Output: reportBytes}, nil
 }
 
 func (o sandboxFlags) config(l replay.Limits) (build.SandboxConfig, error) {

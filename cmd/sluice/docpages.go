@@ -56,7 +56,7 @@ func documentCommands(b *bytes.Buffer, parent *cobra.Command) {
 func rejectionsPage(families []*pipeline.Family) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Reason codes\n\n%s\n", generated)
-	b.WriteString("Why a candidate was rejected, or held for a person or a model. `sluice status` counts them, `sluice list --code CODE`\n")
+	b.WriteString("Why a candidate was rejected, or held for a person or a model. `sluice status` counts them, `sluice list --reason CODE`\n")
 	b.WriteString("names the candidates, `sluice explain ID` shows the evidence, and `sluice retry` opens a candidate again.\n")
 	fmt.Fprintf(&b, "\nAny stage may also hold a candidate with `%s`: its own budget is used up.\n", pipeline.BudgetCode)
 	for _, f := range families {

@@ -26,7 +26,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.family, "family", "", "only this family")
 	flags.StringVar(&s.repo, "repo", "", "only this repository")
 	flags.StringVar(&s.stage, "stage", "", "only candidates that stand at this stage")
-	flags.StringVar(&s.code, "code", "", "only candidates with this reason code")
+	flags.StringVar(&s.code, "reason", "", "only candidates with this reason code")
 	flags.StringSliceVar(&s.states, "state", nil, "only these states: open, admitted, rejected, held, failed")
 	s.one = map[store.State]*bool{}
 	for _, state := range allStates {
@@ -60,7 +60,7 @@ func newList(a *app) *cobra.Command {
 
 With --json each line is an object of type "candidate" with both changes' number, base and head.`,
 		Example: `  sluice list --admitted
-  sluice list --code not-anticipation --json`,
+  sluice list --reason not-anticipation --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.list(cmd.Context(), sel)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,12 +42,14 @@ func (r Repository) Change(id string) (Landed, bool) {
 	return Landed{}, false
 }
 
-// Author writes the repository, with a work tree of its newest state, to dir, which must be absent or empty.
-func Author(ctx context.Context, dir string) (Repository, error) {
+// Author writes the repository, with a work tree of its newest state, to dir, which must be absent or empty. Steps that without
+// names are left out; no other step may build on them.
+func Author(ctx context.Context, dir string, without ...string) (Repository, error) {
 	steps, err := Steps()
 	if err != nil {
 		return Repository{}, err
 	}
+	steps = slices.DeleteFunc(steps, func(s Step) bool { return slices.Contains(without, s.ID) })
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return Repository{}, fmt.Errorf("writing the demo repository: %s is not empty", dir)
 	}

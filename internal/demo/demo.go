@@ -21,6 +21,9 @@ const Name = "ledger"
 //go:embed history/*.txtar
 var history embed.FS
 
+// Random is the step that adds a test whose outcome is chance; nothing builds on it.
+const Random = "06-clock"
+
 // Landing says how a step lands on the main branch.
 type Landing string
 

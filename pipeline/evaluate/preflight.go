@@ -158,7 +158,8 @@ func failing(c CheckResult) string {
 	return ""
 }
 
-// wrongUnrelated wants no test that must come to pass to pass.
+// wrongUnrelated wants no credit for the task: no test passes that a solution must make pass. Other checks may hold on the
+// base, since what a change broke was right before it; without the task they are no full credit.
 func wrongUnrelated(_ pipeline.Instance, r Result) string {
 	if r.State == Infra {
 		return r.Why
@@ -167,7 +168,7 @@ func wrongUnrelated(_ pipeline.Instance, r Result) string {
 		return "it resolves the task"
 	}
 	for _, c := range r.Checks {
-		if ids := c.FailToPass[replay.Pass]; len(ids) > 0 {
+		if ids := c.FailToPass[replay.Pass]; c.Resolves && len(ids) > 0 {
 			return fmt.Sprintf("check %s: %s passes without a solution", c.Name, ids[0])
 		}
 	}

@@ -40,6 +40,17 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// What a change broke was right before it: such a test passes on the base, and a patch that does nothing earns no more by it.
+func TestPreflightAllowsWhatWasRightBefore(t *testing.T) {
+	t.Parallel()
+	inst := instance("o__r-1")
+	inst.Checks[1].Files[0].Data = pipeline.Text("test test_edge v\n")
+	o, _ := fixture(t, inst)
+	if _, err := Preflight(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -52,8 +63,11 @@ func TestPreflightFails(t *testing.T) {
 			func(i *pipeline.Instance) { i.Gold, i.Patch = nil, patchTo("v3") }},
 		{"gold does not apply", "o__r-2: gold: it earns no full credit (patch_apply_failed)",
 			func(i *pipeline.Instance) { i.Gold = pipeline.Text(malformed) }},
-		{"a test passes without a solution", "o__r-2: unrelated patch: check anticipation: tests/test_a.py::test_edge passes",
-			func(i *pipeline.Instance) { i.Checks[1].Files[0].Data = pipeline.Text("test test_edge v\n") }},
+		{"a task test passes without a solution", "o__r-2: unrelated patch: check task: tests/test_a.py::test_free passes",
+			func(i *pipeline.Instance) {
+				i.Checks[0].Files[0].Data = pipeline.Text("test test_new v2\ntest test_free v\ntest test_keep v\n")
+				i.Checks[0].FailToPass = append(i.Checks[0].FailToPass, "tests/test_a.py::test_free")
+			}},
 		{"nothing to solve", "o__r-2: unrelated patch: it resolves the task",
 			func(i *pipeline.Instance) {
 				i.Checks[0].Files[0].Data = pipeline.Text("test test_new v\ntest test_keep v\n")

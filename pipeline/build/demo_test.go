@@ -1,0 +1,181 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/internal/demo"
+	"sluice/pipeline"
+	"sluice/pipeline/foresight"
+	"sluice/store"
+)
+
+// calm is one undisturbed build of the demo repository, which the tests of this package share.
+type calm struct {
+	dir    string // holds the repository and the store
+	repo   demo.Repository
+	report Report
+}
+
+var number = regexp.MustCompile(`#\d`)
+
+// calmDir is the folder to remove after the tests.
+var calmDir string
+
+var buildOnce = sync.OnceValues(func() (calm, error) {
+	dir, err := os.MkdirTemp("", "sluice-build-*")
+	if err != nil {
+		return calm{}, err
+	}
+	calmDir = dir
+	c := calm{dir: dir}
+	if c.repo, err = demo.Author(context.Background(), filepath.Join(dir, demo.Name)); err != nil {
+		return c, err
+	}
+	c.report, err = buildDemo(context.Background(), filepath.Join(dir, "store"), c.repo.Dir)
+	return c, err
+})
+
+func built(t *testing.T) calm {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a repository, which takes a minute")
+	}
+	c, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c calm) open(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.OpenDir(t.Context(), filepath.Join(c.dir, "store"), store.Options{MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestDemoEndsAsAuthored compares every candidate with what the demo's history says about it.
+func TestDemoEndsAsAuthored(t *testing.T) {
+	c := built(t)
+	s := c.open(t)
+	heads := map[string]string{}
+	for _, l := range c.repo.Changes {
+		heads[l.ID] = l.Head
+	}
+	byHead := map[string]store.Candidate{}
+	all, err := s.Candidates(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cand := range all {
+		p, err := foresight.Decode(cand)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byHead[p.Fix.Head] = cand
+	}
+	codes := map[string]bool{}
+	for _, l := range c.repo.Changes {
+		t.Run(l.ID, func(t *testing.T) {
+			cand, ok := byHead[l.Head]
+			if !ok {
+				if l.Expect.State != "none" {
+					t.Fatal("the change is no candidate")
+				}
+				return
+			}
+			codes[cand.Code] = true
+			if string(cand.State) != l.Expect.State || cand.State == store.Rejected && !slices.Contains(l.Expect.Codes, cand.Code) {
+				t.Errorf("%s at %s: %s (%s), want %s %v: %s", cand.State, cand.Stage, cand.Code, cand.Reason, l.Expect.State, l.Expect.Codes, l.Expect.Why)
+			}
+			if l.Expect.Introducer != "" {
+				checkLink(t, s, cand, heads[l.Expect.Introducer], l.Expect.Method)
+			}
+			if cand.State == store.Admitted {
+				checkInstance(t, s, cand, l)
+			}
+		})
+	}
+	if len(codes) < 9 { // eight reasons and none
+		t.Errorf("only these codes: %v", codes)
+	}
+}
+
+func evidence(t *testing.T, s *store.Store, cand store.Candidate, name string, v any) {
+	t.Helper()
+	e, ok, err := s.LatestEvidence(t.Context(), cand.ID, name)
+	if err != nil || !ok {
+		t.Fatalf("evidence %s: found %v, %v", name, ok, err)
+	}
+	b, err := s.Get(t.Context(), e.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkLink(t *testing.T, s *store.Store, cand store.Candidate, head, method string) {
+	t.Helper()
+	var link foresight.Link
+	evidence(t, s, cand, "link", &link)
+	if link.Intro == nil || link.Intro.Head != head || link.Method != method {
+		t.Errorf("linked to %+v by %s, want %s by %s", link.Intro, link.Method, head, method)
+	}
+	if method != "szz" && link.Quote == "" {
+		t.Error("a claim without its quotation")
+	}
+}
+
+func checkInstance(t *testing.T, s *store.Store, cand store.Candidate, l demo.Landed) {
+	t.Helper()
+	var in pipeline.Instance
+	evidence(t, s, cand, pipeline.InstanceEvidence, &in)
+	for _, name := range l.Expect.Narrowed {
+		if !slices.ContainsFunc(in.Dropped, func(d string) bool { return strings.HasSuffix(d, ": "+name) }) {
+			t.Errorf("narrowing dropped %v, want %s among them", in.Dropped, name)
+		}
+	}
+	for _, c := range in.Checks {
+		if len(c.FailToPass) == 0 {
+			t.Errorf("check %s has no test", c.Name)
+		}
+		for _, id := range append(slices.Clone(c.FailToPass), c.PassToPass...) {
+			if strings.Contains(id, "TestClock") {
+				t.Errorf("the random test %s is in a list of check %s", id, c.Name)
+			}
+		}
+	}
+	if in.Labels["judged"] != "rules" || in.Statement == "" || number.MatchString(in.Statement) {
+		t.Errorf("labels %v, statement %q", in.Labels, in.Statement)
+	}
+}
+
+// TestSecondBuildDoesNothing: with nothing new no candidate is looked at, and no sandbox is opened.
+func TestSecondBuildDoesNothing(t *testing.T) {
+	c := built(t)
+	s := c.open(t)
+	started := time.Now()
+	rep, err := Run(t.Context(), Config{
+		Store: s, Dir: filepath.Join(c.dir, "store"), Source: c.repo.Dir, Family: foresight.Name, Workers: 2, Clock: time.Now,
+		Settings: foresight.Settings{Judge: foresight.JudgeRules, Repeats: 2},
+		Sandbox:  SandboxConfig{Kind: "local"},
+	})
+	if err != nil || rep.Engine.Candidates != 0 || rep.Proposed != 0 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	t.Logf("a second build took %s", time.Since(started))
+}
