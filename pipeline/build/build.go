@@ -106,10 +106,16 @@ func (c Config) run(ctx context.Context, f *pipeline.Family, repo string) (pipel
 		return pipeline.Summary{}, err
 	}
 	e := pipeline.New(c.Store, pipeline.Options{
-		Pools: map[pipeline.Pool]int{pipeline.Sandbox: Workers(c.Workers)}, Clock: c.Clock, Owner: self.String(), Dead: process.DeadOwner,
+		Pools: pools(c.Workers), Clock: c.Clock, Owner: self.String(), Dead: process.DeadOwner,
 		Free: func() (uint64, error) { return freeBytes(c.Dir) }, Budget: c.Budget, Progress: c.Progress, Log: c.Log,
 	})
 	return e.Run(ctx, f, repo)
+}
+
+// pools are the limits of the machine: git's children and the store's writes wait for the disk more than for a core.
+func pools(workers int) map[pipeline.Pool]int {
+	n := 2 * runtime.NumCPU()
+	return map[pipeline.Pool]int{pipeline.Sandbox: Workers(workers), pipeline.Git: n, pipeline.CPU: n}
 }
 
 // mine proposes candidates unless the store's mark says that this tip and window have been mined.

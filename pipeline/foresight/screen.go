@@ -21,7 +21,7 @@ func (f *family) window() window {
 // screen drops changes that cannot be the fix of a pair, by their own text and files.
 func (f *family) screen() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "screen", Version: 1, Pool: pipeline.Git, Makes: []string{evSplit, evPatch},
+		Name: "screen", Version: 1, Pool: pipeline.Git, Makes: []string{evSplit},
 		Settings: struct {
 			Window   window
 			MaxFiles int
@@ -68,19 +68,7 @@ func (f *family) runScreen(ctx context.Context, c *pipeline.Case) (pipeline.Outc
 	if same {
 		return pipeline.Reject("formatting-only", "the source files hold the same syntax before and after"), nil
 	}
-	return pipeline.Pass(), f.keepScreen(ctx, c, p.Fix, split)
-}
-
-// keepScreen keeps the split and the diff of a change that passed; the diff is what people look at.
-func (f *family) keepScreen(ctx context.Context, c *pipeline.Case, fix gitrepo.Change, split history.Split) error {
-	if err := c.Write(ctx, evSplit, split); err != nil {
-		return err
-	}
-	diff, err := f.History.Patch(ctx, fix.Base, fix.Head, append(split.Code(), split.Tests()...))
-	if err != nil {
-		return fmt.Errorf("reading the diff of %s: %w", fix.Head, err)
-	}
-	return c.WriteBytes(ctx, evPatch, "text/x-diff", diff)
+	return pipeline.Pass(), c.Write(ctx, evSplit, split)
 }
 
 // screenShape judges by the commit alone.

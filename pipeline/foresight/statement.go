@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"context"
+	"fmt"
 
 	"sluice/judges"
 	"sluice/miners/gitrepo"
@@ -13,8 +14,8 @@ import (
 // statement makes the task's text from the introducing change's own words and lets the rules judge look at the pair.
 func (f *family) statement() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "statement", Version: 1, Pool: pipeline.CPU,
-		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evStatement, evFindings},
+		Name: "statement", Version: 2, Pool: pipeline.Git,
+		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evStatement, evFindings, evPatch},
 		Codes: []pipeline.Code{
 			{Name: "no-statement", Text: "Nothing is left of the introducing change's title once numbers, ids and links are cut."},
 			{Name: "not-english", Text: "Most of the statement is not in the Latin script (rubric: B9)."},
@@ -36,6 +37,13 @@ func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.O
 		return pipeline.Outcome{}, err
 	}
 	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+		return pipeline.Outcome{}, err
+	}
+	diff, err := f.History.Patch(ctx, p.Fix.Base, p.Fix.Head, append(fix.Code(), fix.Tests()...))
+	if err != nil {
+		return pipeline.Outcome{}, fmt.Errorf("reading the diff of %s: %w", p.Fix.Head, err)
+	}
+	if err := c.WriteBytes(ctx, evPatch, "text/x-diff", diff); err != nil {
 		return pipeline.Outcome{}, err
 	}
 	s := judges.CleanStatement(link.Intro.Title, link.Intro.Body)
