@@ -23,5 +23,9 @@ check:
 	$(GO) test -count=1 .
 	$(GO) run ./cmd/sluice docs --check
 
+# The figures of a whole build come as ratios: x-plain-git is mining and blame against the git program alone doing the least
+# that they need, x-sandbox-runs is the build's wall time against the sum of its sandbox runs. SLUICE_BENCH_REPO and
+# SLUICE_BENCH_SINCE measure a repository of yours instead of the demo's.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 2h ./pipeline/build
+	$(GO) test -run '^$$' -bench . -benchmem ./store ./miners/... ./replay/...
