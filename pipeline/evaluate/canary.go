@@ -45,7 +45,10 @@ func plantGo(r replay.Recipe, c pipeline.Check, word string) canary {
 		if !anyListed(c, scope) {
 			continue
 		}
-		can.files = append(can.files, goCanary(path.Join(dir.path, "zz"+word+"_test.go"), dir.clause, name))
+		// Go runs the tests of the package itself first, file by file in the order of their names: what ends the package
+		// early must not end it before the canary.
+		file := path.Join(dir.path, "00"+word+"_test.go")
+		can.files = append(can.files, goCanary(file, strings.TrimSuffix(dir.clause, "_test"), name))
 		can.tests = append(can.tests, canaryTest{scope + name, scope, true})
 	}
 	if len(can.files) == 0 {

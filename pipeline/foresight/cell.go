@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sluice/pipeline"
 	"sluice/replay"
+	"sluice/replay/runner"
 )
 
 // Cell is what the repeats of one spec say together.
 type Cell struct {
-	Name    string                 `json:"name"`
-	Runs    int                    `json:"runs"`
-	Phases  []Phases               `json:"phases"` // of each run
-	Tests   map[string]replay.Test `json:"tests"`  // by id; only tests whose outcomes agree in all runs
-	Flaky   []string               `json:"flaky,omitempty"`
-	Broken  map[string]string      `json:"broken,omitempty"` // of the first run
-	Trouble *Verdict               `json:"trouble,omitempty"`
+	Name   string                 `json:"name"`
+	Runs   int                    `json:"runs"`
+	Phases []Phases               `json:"phases"` // of each run
+	Tests  map[string]replay.Test `json:"tests"`  // by id; only tests whose outcomes agree in all runs
+	Flaky  []string               `json:"flaky,omitempty"`
+	Broken map[string]string      `json:"broken,omitempty"` // of the first run
+	// CutShort are prefixes of ids whose tests ended early in one of the runs: one that is missing there is no evidence.
+	CutShort []string `json:"cut_short,omitempty"`
+	Trouble  *Verdict `json:"trouble,omitempty"`
 }
 
 // Phases are the three outcomes of a run that are recorded apart.
@@ -44,7 +48,7 @@ var runCodes = []pipeline.Code{
 }
 
 // merge makes a cell of the reports of a spec's repeats. A test that one run lacks is missing there; outcomes that differ make it flaky.
-func merge(name string, reports []replay.Report) Cell {
+func merge(name, tool string, reports []replay.Report) Cell {
 	c := Cell{Name: name, Runs: len(reports), Tests: map[string]replay.Test{}}
 	seen := map[string][]replay.Test{}
 	for _, r := range reports {
@@ -55,6 +59,7 @@ func merge(name string, reports []replay.Report) Cell {
 		if c.Trouble == nil {
 			c.Trouble = trouble(name, r)
 		}
+		c.CutShort = append(c.CutShort, runner.CutShort(tool, r.Tests)...)
 	}
 	for id, tests := range seen {
 		if len(tests) < len(reports) || slices.ContainsFunc(tests, func(t replay.Test) bool { return t.Outcome != tests[0].Outcome }) {
@@ -64,10 +69,17 @@ func merge(name string, reports []replay.Report) Cell {
 		c.Tests[id] = tests[0]
 	}
 	slices.Sort(c.Flaky)
+	slices.Sort(c.CutShort)
+	c.CutShort = slices.Compact(c.CutShort)
 	if len(reports) > 0 {
 		c.Broken = reports[0].Broken
 	}
 	return c
+}
+
+// merge makes the cell of a spec.
+func (m *matrix) merge(s spec, reports []replay.Report) Cell {
+	return merge(s.Name, m.env.Recipes[s.State].Runner, reports)
 }
 
 func trouble(name string, r replay.Report) *Verdict {
@@ -88,6 +100,11 @@ func (c Cell) outcome(id string) replay.Outcome {
 		return t.Outcome
 	}
 	return replay.Missing
+}
+
+// unknown reports whether a test is missing because its package ended early.
+func (c Cell) unknown(id string) bool {
+	return c.outcome(id) == replay.Missing && slices.ContainsFunc(c.CutShort, func(scope string) bool { return strings.HasPrefix(id, scope) })
 }
 
 func (c Cell) passes(id string) bool { return c.outcome(id) == replay.Pass }
@@ -147,7 +164,7 @@ func (m *matrix) rounds(ctx context.Context, specs []spec, first [][]replay.Repo
 	}
 	cells := make([]Cell, len(specs))
 	for i, s := range specs {
-		cells[i] = merge(s.Name, reports[i])
+		cells[i] = m.merge(s, reports[i])
 	}
 	return cells, nil
 }

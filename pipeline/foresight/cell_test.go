@@ -29,11 +29,11 @@ func report(tests map[string]string) replay.Report {
 	return r
 }
 
-func cell(tests map[string]string) Cell { return merge("x", []replay.Report{report(tests)}) }
+func cell(tests map[string]string) Cell { return merge("x", "gotest", []replay.Report{report(tests)}) }
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	c := merge("h1", []replay.Report{
+	c := merge("h1", "gotest", []replay.Report{
 		report(map[string]string{"steady": "pass", "fails": "assertion", "turns": "pass", "goes": "pass"}),
 		report(map[string]string{"steady": "pass", "fails": "assertion", "turns": "fail", "comes": "pass"}),
 	})
@@ -53,14 +53,14 @@ func TestMergeLaws(t *testing.T) {
 		for _, m := range rapid.SliceOfN(outcomes, 1, 4).Draw(t, "runs") {
 			reports = append(reports, report(m))
 		}
-		c := merge("x", reports)
+		c := merge("x", "gotest", reports)
 		for _, id := range c.Flaky {
 			if _, ok := c.Tests[id]; ok {
 				t.Fatalf("%s is flaky and listed", id)
 			}
 		}
 		// The order of the runs does not matter, and a run repeated changes nothing.
-		back := merge("x", append([]replay.Report{reports[len(reports)-1]}, reports...))
+		back := merge("x", "gotest", append([]replay.Report{reports[len(reports)-1]}, reports...))
 		if diff := cmp.Diff(c.Flaky, back.Flaky); diff != "" {
 			t.Fatal(diff)
 		}
@@ -79,7 +79,7 @@ func TestTroubleIsNoVerdictOnTests(t *testing.T) {
 	} {
 		r := report(map[string]string{"a": "pass"})
 		spoil(&r)
-		c := merge("h2", []replay.Report{report(map[string]string{"a": "pass"}), r})
+		c := merge("h2", "gotest", []replay.Report{report(map[string]string{"a": "pass"}), r})
 		if c.Trouble == nil || c.Trouble.Code != want {
 			t.Errorf("%s: %+v", want, c.Trouble)
 		}
@@ -131,7 +131,7 @@ func TestFixVerdicts(t *testing.T) {
 func TestFlakyTestsLeaveEveryList(t *testing.T) {
 	t.Parallel()
 	twice := func(a, b string) Cell {
-		return merge("x", []replay.Report{report(map[string]string{"t": a, "u": "pass"}), report(map[string]string{"t": b, "u": "pass"})})
+		return merge("x", "gotest", []replay.Report{report(map[string]string{"t": a, "u": "pass"}), report(map[string]string{"t": b, "u": "pass"})})
 	}
 	r := FixRuns{After: twice("pass", "pass"), Before: twice("assertion", "pass")}
 	r.decide(0)
@@ -167,6 +167,37 @@ func TestTaskLists(t *testing.T) {
 	}
 	want := TaskRuns{FailToPass: []string{"new"}, PassToPass: []string{"old"}, Kinds: map[string]string{"new": "build"}}
 	got := TaskRuns{FailToPass: r.FailToPass, PassToPass: r.PassToPass, Kinds: r.Kinds}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A panic ends the package: what is missing after it is neither before nor after.
+func TestMissingAfterAPanicIsNoEvidence(t *testing.T) {
+	t.Parallel()
+	panicked := report(map[string]string{"m::TestEarly": "pass"})
+	panicked.Tests = append(panicked.Tests, replay.Test{ID: "m::TestPanics", Outcome: replay.Error, Kind: replay.Exception})
+	after := cell(map[string]string{"m::TestEarly": "pass", "m::TestPanics": "pass", "m::TestLate": "pass", "n::TestOther": "pass"})
+	r := TaskRuns{After: after, Before: merge("b1+T1", "gotest", []replay.Report{panicked})}
+	r.decide()
+	if diff := cmp.Diff([]string{"m::TestPanics", "n::TestOther"}, r.FailToPass); diff != "" {
+		t.Error(diff)
+	}
+	f := FixRuns{After: after, Before: r.Before}
+	f.decide(0)
+	f.decide(1)
+	if diff := cmp.Diff([]string{"m::TestPanics", "n::TestOther"}, f.FailToPass); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOver(t *testing.T) {
+	t.Parallel()
+	file := func(path, data string) replay.File { return replay.File{Path: path, Data: []byte(data)} }
+	got := over(
+		replay.Overlay{Files: []replay.File{file("a", "1"), file("helper", "1"), file("old", "1")}, Remove: []string{"gone", "back"}},
+		replay.Overlay{Files: []replay.File{file("a", "2"), file("back", "2")}, Remove: []string{"old"}})
+	want := replay.Overlay{Files: []replay.File{file("a", "2"), file("back", "2"), file("helper", "1")}, Remove: []string{"gone", "old"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

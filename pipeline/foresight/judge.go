@@ -11,7 +11,7 @@ import (
 // judge holds what only a model or a person can decide. It is the last stage: a change of the judge's settings reruns nothing else.
 func (f *family) judge() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "judge", Version: 1, Pool: pipeline.CPU,
+		Name: "judge", Version: 2, Pool: pipeline.CPU,
 		Reads:    []string{evSplit, evLink, evTaskSplit, evFindings, evStatement, evEnvironment, evFixRuns, evTaskRuns, evOriginRuns, evGold},
 		Makes:    []string{pipeline.InstanceEvidence},
 		Settings: f.set.Judge,

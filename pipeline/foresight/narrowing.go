@@ -70,7 +70,7 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 
 // lacks reports whether one of the tests that show the fix did not run.
 func (r *FixRuns) lacks(rep replay.Report) bool {
-	c := merge("", []replay.Report{rep})
+	c := merge("", "", []replay.Report{rep})
 	return slices.ContainsFunc(r.FailToPass, func(id string) bool {
 		o := c.outcome(id)
 		return o != replay.Pass && o != replay.Skip && !c.ranAndFailed(id)

@@ -35,7 +35,7 @@ var fixCodes = append([]pipeline.Code{
 // replayFix runs the fix's tests on b2, h2 and h1, cheapest first: one run each tells most pairs apart; only what stands after that is repeated.
 func (f *family) replayFix() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 1, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 2, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: f.runReplayFix,
 	}
@@ -119,7 +119,7 @@ func (m *matrix) fixRuns(ctx context.Context, t2 replay.Overlay) (FixRuns, error
 		if err != nil {
 			return out, err
 		}
-		*cells[i] = merge(specs[i].Name, first[i])
+		*cells[i] = m.merge(specs[i], first[i])
 		if out.decide(i); out.Verdict != nil && !m.set.AllRuns {
 			return out, nil
 		}
@@ -173,7 +173,7 @@ func (r *FixRuns) decideBefore() *Verdict {
 	r.FailToPass = nil
 	flaky := unsteady(r.Before, r.After)
 	for _, id := range r.After.passing() {
-		if !r.Before.passes(id) && !slices.Contains(flaky, id) {
+		if !r.Before.passes(id) && !r.Before.unknown(id) && !slices.Contains(flaky, id) {
 			r.FailToPass = append(r.FailToPass, id)
 		}
 	}

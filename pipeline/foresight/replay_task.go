@@ -30,7 +30,7 @@ var taskCodes = append([]pipeline.Code{
 func (f *family) replayTask() pipeline.Stage {
 	codes := slices.Clone(taskCodes)
 	return pipeline.Stage{
-		Name: "replay-task", Version: 1, Pool: pipeline.Sandbox,
+		Name: "replay-task", Version: 2, Pool: pipeline.Sandbox,
 		Reads: []string{evTaskSplit, evEnvironment}, Makes: []string{evTaskRuns},
 		Settings: f.runSettings(), Codes: codes, Run: f.runReplayTask,
 	}
@@ -72,7 +72,7 @@ func (m *matrix) taskRuns(ctx context.Context, t1 replay.Overlay) (TaskRuns, err
 			return out, err
 		}
 		first[i] = []replay.Report{r}
-		out.set(i, merge(s.Name, first[i]))
+		out.set(i, m.merge(s, first[i]))
 		if out.decide(); out.Verdict != nil && !m.set.AllRuns {
 			return out, nil
 		}
@@ -118,7 +118,7 @@ func (r *TaskRuns) lists() {
 	for _, id := range r.After.passing() {
 		o := r.Before.outcome(id)
 		switch {
-		case slices.Contains(flaky, id) || o == replay.Skip:
+		case slices.Contains(flaky, id) || o == replay.Skip || r.Before.unknown(id):
 		case o == replay.Pass:
 			r.PassToPass = append(r.PassToPass, id)
 		default:
