@@ -80,9 +80,17 @@ func TestKilledBuildsEndInTheSameRelease(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d, %d kills, an undisturbed build took %s", seed, kills, whole)
 	random := rand.New(rand.NewPCG(seed, 1))
+	hits := 0
 	for range kills {
-		killOnce(t, rough, time.Duration(random.Int64N(int64(whole)/3)))
+		// What a killed run did not commit is done again, so that the moments add up to more than one build.
+		if killOnce(t, rough, time.Duration(random.Int64N(3*int64(whole)/int64(kills)))) {
+			hits++
+		}
 		check(t, filepath.Join(rough, "store"))
+	}
+	t.Logf("%d of %d kills hit a build at work", hits, kills)
+	if hits < kills/2 {
+		t.Errorf("only %d of %d kills hit a build at work: they show nothing", hits, kills)
 	}
 	if _, err := buildDemo(t.Context(), filepath.Join(rough, "store"), filepath.Join(rough, demo.Name)); err != nil {
 		t.Fatal(err)
@@ -105,8 +113,8 @@ func share(t *testing.T, from, to string) {
 	}
 }
 
-// killOnce starts a build in a process of its own and kills it after a while, unless it has ended.
-func killOnce(t *testing.T, dir string, after time.Duration) {
+// killOnce starts a build in a process of its own and kills it after a while. It reports whether there was one to kill.
+func killOnce(t *testing.T, dir string, after time.Duration) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+dir)
@@ -117,6 +125,7 @@ func killOnce(t *testing.T, dir string, after time.Duration) {
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode() == -1 // by a signal
 }
 
 func check(t *testing.T, dir string) {

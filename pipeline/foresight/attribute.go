@@ -180,11 +180,8 @@ func (f *family) runScreenPair(ctx context.Context, c *pipeline.Case) (pipeline.
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	var fix, task history.Split
-	if err := c.Read(ctx, evSplit, &fix); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+	fix, task, err := splits(ctx, c)
+	if err != nil {
 		return pipeline.Outcome{}, err
 	}
 	intro := *link.Intro
@@ -225,6 +222,14 @@ func (f *family) pair(ctx context.Context, c *pipeline.Case) (Proposal, Link, er
 		err = pipeline.Permanent(fmt.Errorf("the link of %s names no introducing change", c.ID()))
 	}
 	return p, l, err
+}
+
+// splits reads the files of the two changes by kind.
+func splits(ctx context.Context, c *pipeline.Case) (fix, task history.Split, err error) {
+	if err = c.Read(ctx, evSplit, &fix); err == nil {
+		err = c.Read(ctx, evTaskSplit, &task)
+	}
+	return fix, task, err
 }
 
 func isRevert(c gitrepo.Change) bool {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"sluice/pipeline"
-	"sluice/pipeline/history"
 	"sluice/replay"
 	"sluice/replay/recipe"
 )
@@ -56,11 +55,8 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	var fix, task history.Split
-	if err := c.Read(ctx, evSplit, &fix); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+	fix, task, err := splits(ctx, c)
+	if err != nil {
 		return pipeline.Outcome{}, err
 	}
 	env := Environment{Recipes: map[string]replay.Recipe{}, Commits: map[string]string{

@@ -32,11 +32,8 @@ func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.O
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	var fix, task history.Split
-	if err := c.Read(ctx, evSplit, &fix); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
+	fix, task, err := splits(ctx, c)
+	if err != nil {
 		return pipeline.Outcome{}, err
 	}
 	diff, err := f.History.Patch(ctx, p.Fix.Base, p.Fix.Head, append(fix.Code(), fix.Tests()...))
