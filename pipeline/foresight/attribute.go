@@ -158,7 +158,7 @@ func (l *Link) take(idx *gitrepo.Index, head, method string) {
 func (f *family) screenPair() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "screen-pair", Version: 1, Pool: pipeline.CPU, Reads: []string{evSplit, evLink, evTaskSplit},
-		Settings: f.window(),
+		Settings: f.screenSettings(),
 		Codes: []pipeline.Code{
 			{Name: "introducer-outside-window", Text: "The introducing change landed outside of --since and --until."},
 			{Name: "introducer-root", Text: "The introducing change is the first of the history: there is no state before it."},

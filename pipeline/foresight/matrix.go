@@ -58,9 +58,12 @@ func (m *matrix) run(ctx context.Context, s spec, repeat int) (replay.Report, er
 	}
 	w := pipeline.Work{Kind: "test-run", Label: job.Name + " of " + m.c.ID(), Inputs: runInputs(m.Sandbox.Name(), r, job, repeat)}
 	b, err := m.c.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
-		if job.Env, err = m.Sandbox.Prepare(ctx, r, tree); err != nil {
+		env, err := m.Sandbox.Prepare(ctx, r, tree) // nothing of the caller is written to: it may be gone already
+		if err != nil {
 			return nil, fmt.Errorf("preparing the environment: %w", err)
 		}
+		job := job
+		job.Env = env
 		res, err := m.Sandbox.Run(ctx, job)
 		if err != nil {
 			return nil, err
@@ -84,17 +87,22 @@ func runInputs(sandbox string, r replay.Recipe, j replay.Job, repeat int) any {
 		Mode uint32
 		Data pipeline.Text
 	}
-	var files []file
-	var removed []pipeline.Text
+	type overlay struct {
+		Files  []file
+		Remove []pipeline.Text
+	}
+	var overlays []overlay // one by one: what the first removes the second may write, and the other way round
 	for _, o := range j.Overlays {
+		var k overlay
 		for _, p := range o.Remove {
-			removed = append(removed, pipeline.Text(p))
+			k.Remove = append(k.Remove, pipeline.Text(p))
 		}
 		for _, f := range o.Files {
-			files = append(files, file{pipeline.Text(f.Path), uint32(f.Mode), f.Data})
+			k.Files = append(k.Files, file{pipeline.Text(f.Path), uint32(f.Mode), f.Data})
 		}
+		overlays = append(overlays, k)
 	}
-	return []any{runVersion, sandbox, r.Fingerprint, j.Tree.ID(), files, removed, j.Steps, j.Limits, repeat}
+	return []any{runVersion, sandbox, r.Fingerprint, j.Tree.ID(), overlays, j.Steps, j.Limits, repeat}
 }
 
 const (

@@ -14,18 +14,19 @@ import (
 
 type window struct{ Since, Until string }
 
-func (f *family) window() window {
-	return window{f.set.Since.UTC().String(), f.set.Until.UTC().String()}
+// screenSettings are what both screens read besides the change.
+func (f *family) screenSettings() any {
+	return struct {
+		Window   window
+		MaxFiles int
+	}{window{f.set.Since.UTC().String(), f.set.Until.UTC().String()}, f.set.MaxFiles}
 }
 
 // screen drops changes that cannot be the fix of a pair, by their own text and files.
 func (f *family) screen() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "screen", Version: 1, Pool: pipeline.Git, Makes: []string{evSplit},
-		Settings: struct {
-			Window   window
-			MaxFiles int
-		}{f.window(), f.set.MaxFiles},
+		Settings: f.screenSettings(),
 		Codes: []pipeline.Code{
 			{Name: "outside-window", Text: "The change landed outside of --since and --until."},
 			{Name: "root-commit", Text: "The change is the first of the history: there is no state before it."},
