@@ -8,6 +8,9 @@ import (
 
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
+	"sluice/pipeline/build"
+	"sluice/pipeline/evaluate"
+	"sluice/pipeline/release"
 	"sluice/replay/docker"
 	"sluice/store"
 )
@@ -81,6 +84,13 @@ var classes = []struct {
 	{store.ErrCorrupt, exitStore, "run sluice store check"},
 	{store.ErrMissing, exitStore, "run sluice store check"},
 	{store.ErrNoSpace, exitEnvironment, "free some disk space; sluice store gc may help"},
+	{build.ErrUnknownFamily, exitUsage, "give one of them with --family"},
+	{build.ErrUnknownSandbox, exitUsage, "give one of them with --sandbox"},
+	{build.ErrNameTaken, exitInput, "or use another store"},
+	{build.ErrNoSource, exitInput, "say where with --source owner/name=PATH"},
+	{release.ErrName, exitUsage, "letters, digits, and _ . - after the first"},
+	{release.ErrEmpty, exitNothing, "see sluice status, and sluice list --held"},
+	{release.ErrExists, exitInput, "give this one another name"},
 	{store.ErrNotFound, exitInput, "run sluice list to see what there is"},
 	{store.ErrAmbiguous, exitInput, "give more of the id"},
 	{gitrepo.ErrNotRepository, exitInput, "name a folder or address of a git repository"},
@@ -100,6 +110,9 @@ func classify(err error) failure {
 	if errors.As(err, &f) {
 		f.err = err // with everything that wraps it
 		return f
+	}
+	if evaluate.IsPreflight(err) {
+		return failure{exitInput, err, "no score was made; the logs are in the output folder"}
 	}
 	for _, c := range classes {
 		if errors.Is(err, c.err) {

@@ -27,6 +27,9 @@ const Schema = "sluice.release/1"
 // ErrEmpty says that no admitted instance is left to release.
 var ErrEmpty = errors.New("no admitted instance to release")
 
+// ErrName says that a release cannot have that name: it is a folder's too.
+var ErrName = errors.New("not a name for a release")
+
 // ErrExists says that a release of that name exists and holds other bytes.
 var ErrExists = errors.New("a release of that name exists and differs")
 
@@ -67,7 +70,7 @@ type SWEbench struct {
 // left as it is; one with other bytes gives ErrExists. Killed at any instant it leaves no half-written release.
 func Freeze(ctx context.Context, o Options) (Manifest, error) {
 	if !idPattern.MatchString(o.Name) {
-		return Manifest{}, fmt.Errorf("naming the release: %q does not match %s", o.Name, idPattern)
+		return Manifest{}, fmt.Errorf("naming the release: %w: %q does not match %s", ErrName, o.Name, idPattern)
 	}
 	c, err := collect(ctx, o)
 	if err != nil {
