@@ -25,9 +25,6 @@ type Case struct {
 // ID is the candidate's id.
 func (c *Case) ID() string { return c.candidate.ID }
 
-// Repo is the candidate's repository.
-func (c *Case) Repo() string { return c.candidate.Repo }
-
 // Data decodes the miner's proposal into v.
 func (c *Case) Data(v any) error {
 	if err := json.Unmarshal(c.candidate.Data, v); err != nil {

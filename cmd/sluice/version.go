@@ -54,9 +54,3 @@ func readVersion() versionInfo {
 	}
 	return v
 }
-
-// version names this binary in records.
-func version() string {
-	v := readVersion()
-	return v.Version
-}
