@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
@@ -91,6 +92,7 @@ var classes = []struct {
 	{release.ErrName, exitUsage, "letters, digits, and _ . - after the first"},
 	{release.ErrEmpty, exitNothing, "see sluice status, and sluice list --held"},
 	{release.ErrExists, exitInput, "give this one another name"},
+	{syscall.ENOSPC, exitEnvironment, "free some disk space; sluice store gc may help"},
 	{store.ErrNotFound, exitInput, "run sluice list to see what there is"},
 	{store.ErrAmbiguous, exitInput, "give more of the id"},
 	{gitrepo.ErrNotRepository, exitInput, "name a folder or address of a git repository"},

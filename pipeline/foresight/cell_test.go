@@ -6,7 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sluice/pipeline"
 	"sluice/replay"
+	"sluice/replay/narrow"
 )
 
 // report makes a report from "outcome/kind" by test id.
@@ -225,5 +227,27 @@ func TestAchievable(t *testing.T) {
 		if r.Achievable != tt.want || r.Mechanism != tt.mechanism || r.SuiteKept != tt.kept {
 			t.Errorf("%s: %s, %s, kept %v", tt.name, r.Achievable, r.Mechanism, r.SuiteKept)
 		}
+	}
+}
+
+// Where narrowing dropped a file, the state's own version of it is seen again: its tests are not the fix's.
+func TestDroppedTestsAreNoEvidence(t *testing.T) {
+	t.Parallel()
+	n := Narrowed{
+		Dropped: []narrow.Drop{{File: "a_test.go", Name: "TestDropped", Kind: "func"}, {File: "b_test.go", Name: "b_test.go", Kind: "file"}},
+		Removed: []pipeline.Text{pipeline.Text("b_test.go")},
+	}
+	n.hide(replay.Overlay{Files: []replay.File{
+		{Path: "a_test.go", Data: []byte("package a\n\nfunc TestKept(t *testing.T) {}\n")},
+		{Path: "b_test.go", Data: []byte("package a\n\nfunc TestGone(t *testing.T) {}\n")},
+	}})
+	failing := map[string]string{"m::TestDropped": "assertion", "m::TestGone/sub": "assertion", "m::TestKept": "assertion"}
+	r := FixRuns{Origin: cell(failing), FailToPass: sortedKeys(failing), Narrowed: n}
+	r.decide(2)
+	if diff := cmp.Diff([]string{"m::TestKept"}, r.Anticipation); diff != "" {
+		t.Error(diff)
+	}
+	if !n.hides("m::TestDropped") || n.hides("tests/test_a.py::TestC::test_x[p]") {
+		t.Errorf("hidden: %v", n.Hidden)
 	}
 }

@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type Narrowed struct {
 	Dropped []narrow.Drop          `json:"dropped,omitempty"`
 	Files   []pipeline.OverlayFile `json:"files,omitempty"`   // edited files, whole
 	Removed []pipeline.Text        `json:"removed,omitempty"` // overlay files of which nothing was left
+	Hidden  []string               `json:"hidden,omitempty"`  // names of tests that were dropped: one of that name on h1 is another test
 	Stuck   string                 `json:"stuck,omitempty"`   // why it could not be narrowed
 }
 
@@ -65,6 +67,7 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 		return []replay.Report{r}, nil
 	}
 	out.Narrowed.difference(t2, n.Overlay)
+	out.Narrowed.hide(t2)
 	return []replay.Report{last}, nil
 }
 
@@ -92,6 +95,35 @@ func (n *Narrowed) difference(from, to replay.Overlay) {
 			n.Files = append(n.Files, pipeline.OverlayFile{Path: f.Path, Mode: gitMode(f.Mode), Data: data})
 		}
 	}
+}
+
+// testName finds the functions that are tests, in Go and in Python.
+var testName = regexp.MustCompile(`(?m)^\s*(?:func|(?:async )?def) ((?:Test|Fuzz|Example|test)\w*)\(`)
+
+// hide names the tests that are gone. Where a whole file went, the state's own version of it is seen again, with tests of
+// the same names perhaps: they say nothing about the fix's.
+func (n *Narrowed) hide(t2 replay.Overlay) {
+	for _, d := range n.Dropped {
+		n.Hidden = append(n.Hidden, d.Name[strings.LastIndex(d.Name, ".")+1:])
+	}
+	for _, f := range t2.Files {
+		if !slices.ContainsFunc(n.Removed, func(p pipeline.Text) bool { return string(p) == f.Path }) {
+			continue
+		}
+		for _, m := range testName.FindAllSubmatch(f.Data, -1) {
+			n.Hidden = append(n.Hidden, string(m[1]))
+		}
+	}
+	slices.Sort(n.Hidden)
+	n.Hidden = slices.Compact(n.Hidden)
+}
+
+// hides reports whether a test was dropped, by the name of its function.
+func (n Narrowed) hides(id string) bool {
+	_, name, _ := strings.Cut(id, "::")
+	name, _, _ = strings.Cut(name, "/")
+	name, _, _ = strings.Cut(name, "[")
+	return slices.Contains(n.Hidden, name[strings.LastIndex(name, ":")+1:])
 }
 
 // brokenText joins what the compiler or collector said.

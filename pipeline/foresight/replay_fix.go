@@ -35,7 +35,7 @@ var fixCodes = append([]pipeline.Code{
 // replayFix runs the fix's tests on b2, h2 and h1, cheapest first: one run each tells most pairs apart; only what stands after that is repeated.
 func (f *family) replayFix() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 2, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 3, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: f.runReplayFix,
 	}
@@ -198,6 +198,7 @@ func (r *FixRuns) decideOrigin() *Verdict {
 		switch {
 		case slices.Contains(flaky, id):
 			unsteadyOnes++
+		case r.Narrowed.hides(id):
 		case r.Origin.ranAndFailed(id):
 			r.Anticipation = append(r.Anticipation, id)
 		case o == replay.Pass || o == replay.Skip:
