@@ -32,6 +32,7 @@ import (
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 
+	"sluice/internal/process"
 	"sluice/replay"
 )
 
@@ -125,8 +126,12 @@ func open(ctx context.Context, api *client.Client, o Options) (*Sandbox, error) 
 	if o.Total == 0 {
 		o.Total = defaultTotal
 	}
+	self, err := process.Self()
+	if err != nil {
+		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
+	}
 	s := &Sandbox{
-		api: api, o: o, info: info, owner: processOwner(), run: randomName(),
+		api: api, o: o, info: info, owner: self.String(), run: randomName(),
 		limits:   merge(o.Limits, defaultLimits(info.NCPU)),
 		building: map[string]chan struct{}{},
 	}

@@ -131,9 +131,10 @@ func of(t *testing.T, s *Sandbox, label string) []container.Summary {
 func bystanders(t *testing.T, s *Sandbox) []string {
 	t.Helper()
 	ctx := context.Background()
+	_, gone, elsewhere := ids(t)
 	var ids []string
 	for _, labels := range []map[string]string{
-		nil, {labelOurs: "1", labelOwner: "1:1:elsewhere"}, {labelOurs: "1"}, {"sluicer": "1", labelOwner: "999999:1:" + hostName()},
+		nil, {labelOurs: "1", labelOwner: elsewhere.String()}, {labelOurs: "1"}, {"sluicer": "1", labelOwner: gone.String()},
 	} {
 		c, err := s.api.ContainerCreate(ctx, &container.Config{Image: testImage, Cmd: []string{"true"}, Labels: labels}, nil, nil, nil, "")
 		if err != nil {

@@ -3,11 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-	"syscall"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -16,79 +11,24 @@ import (
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
 	"golang.org/x/sync/errgroup"
+
+	"sluice/internal/process"
 )
 
 // parallelRemovals bounds clean-up: engines get slow, but not slower than one by one.
 const parallelRemovals = 8
 
-// processOwner names this process so that another one can tell whether it still lives: "pid:start:host".
-func processOwner() string {
-	return fmt.Sprintf("%d:%s:%s", os.Getpid(), startTime(os.Getpid()), hostName())
-}
-
-// hostName includes the boot where the kernel tells it: process ids begin anew with each.
-func hostName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "unknown"
-	}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return name
-	}
-	return name + "/" + strings.TrimSpace(string(boot))
-}
-
-// startTime returns when a process began, in the kernel's ticks, or "" where that cannot be known.
-func startTime(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	return parseStart(string(b))
-}
-
-// parseStart reads field 22 of /proc/<pid>/stat. The second field, the command, may hold anything, also brackets.
-func parseStart(stat string) string {
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(f) < 20 {
-		return ""
-	}
-	return f[19]
-}
-
-// dead reports whether an owner is a process of this host that is gone. Those of other hosts cannot be judged.
+// dead reports whether an owner's label names a process that is known to be gone.
 func dead(owner string) bool {
-	pid, start, host, ok := splitOwner(owner)
-	if !ok || host != hostName() {
-		return false
-	}
-	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		return true
-	}
-	now := startTime(pid)
-	return start != "" && now != "" && now != start
+	id, err := process.Parse(owner)
+	return err == nil && id.Dead()
 }
 
-// earlierBoot reports whether an owner ran on a host of this one's name before it was started the last time. Two
-// machines may share a name and an engine, so it does not condemn a container that is still running.
-func earlierBoot(owner string) bool {
-	_, _, host, ok := splitOwner(owner)
-	name, boot, known := strings.Cut(hostName(), "/")
-	theirs, theirBoot, _ := strings.Cut(host, "/")
-	return ok && known && name == theirs && theirBoot != "" && boot != theirBoot
-}
-
-func splitOwner(owner string) (pid int, start, host string, ok bool) {
-	first, rest, ok1 := strings.Cut(owner, ":")
-	start, host, ok2 := strings.Cut(rest, ":")
-	pid, err := strconv.Atoi(first)
-	return pid, start, host, ok1 && ok2 && err == nil && pid > 0
-}
-
+// deadContainer also finds what the last restart of the machine left. Two machines may share a name and an engine, so that does
+// not condemn a container that is still running.
 func deadContainer(c container.Summary) bool {
-	owner := c.Labels[labelOwner]
-	return dead(owner) || c.State != container.StateRunning && earlierBoot(owner)
+	id, err := process.Parse(c.Labels[labelOwner])
+	return err == nil && (id.Dead() || c.State != container.StateRunning && id.EarlierBoot())
 }
 
 // reap removes what dead processes of this host left: containers, unnamed images, volumes and networks with our labels.

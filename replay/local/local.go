@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/process"
 	"sluice/replay"
 )
 
@@ -52,7 +53,7 @@ var ErrEnvironment = errors.New("the environment is not prepared")
 // Sandbox implements replay.Sandbox on the host.
 type Sandbox struct {
 	opts  Options
-	owner owner
+	owner process.ID
 	host  host
 	groups
 	caps Capabilities
@@ -83,7 +84,7 @@ func New(o Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("opening the local sandbox: %w", err)
 	}
 	o.Root = root
-	me, err := self()
+	me, err := process.Self()
 	if err != nil {
 		return nil, fmt.Errorf("opening the local sandbox: %w", err)
 	}

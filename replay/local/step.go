@@ -233,15 +233,15 @@ func finish(st *status) (ending, error) {
 	return ending{stop: replay.Exited, status: *st}, nil
 }
 
-// process is the first process of a step, seen from the sandbox.
-type process struct {
+// firstProcess is the first process of a step, seen from the sandbox.
+type firstProcess struct {
 	cmd      *exec.Cmd
 	lifeline *os.File
 	ended    chan *status // nil if it died without one
 }
 
 // spawn starts this program again as the first process of a step.
-func (se *session) spawn(l launch, out [2]*os.File) (*process, error) {
+func (se *session) spawn(l launch, out [2]*os.File) (*firstProcess, error) {
 	order, lifeline, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (se *session) spawn(l launch, out [2]*os.File) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the first process: %w", err), lifeline.Close(), report.Close())
 	}
-	p := &process{cmd: cmd, lifeline: lifeline, ended: make(chan *status, 1)}
+	p := &firstProcess{cmd: cmd, lifeline: lifeline, ended: make(chan *status, 1)}
 	go p.follow(l, report)
 	return p, nil
 }
@@ -296,7 +296,7 @@ func command(l launch, inherited []*os.File, out [2]*os.File) *exec.Cmd {
 }
 
 // follow hands the launch over and waits for the end.
-func (p *process) follow(l launch, report *os.File) {
+func (p *firstProcess) follow(l launch, report *os.File) {
 	_ = json.NewEncoder(p.lifeline).Encode(l) // if it died meanwhile, its missing report says so
 	var st *status
 	data, _ := io.ReadAll(io.LimitReader(report, 1<<16))
@@ -311,7 +311,7 @@ func (p *process) follow(l launch, report *os.File) {
 
 // kill ends the step for certain: the kernel ends a process namespace with its first process. Without namespaces the
 // first process kills its descendants when the lifeline is cut, and the cgroup or the mark finds the others.
-func (se *session) kill(p *process) error {
+func (se *session) kill(p *firstProcess) error {
 	if se.view.isolated {
 		_ = p.cmd.Process.Kill()
 	} else {

@@ -36,8 +36,8 @@ func (s *Sandbox) sweep() error {
 }
 
 func (s *Sandbox) orphan(name string) bool {
-	o, ok := ownerOf(name)
-	return ok && o.deadFor(s.owner)
+	o, ok := ownerOf(name, s.owner)
+	return ok && o.Dead()
 }
 
 func (s *Sandbox) sweepGroups() error {
@@ -109,7 +109,7 @@ func killOnce(mark []byte) (killed int) {
 
 // newState makes a throw-away folder with what a job needs in it.
 func (s *Sandbox) newState() (state, error) {
-	st := state{name: s.owner.newName(), outName: token()}
+	st := state{name: newName(s.owner), outName: token()}
 	st.dir = filepath.Join(s.opts.Root, "states", st.name)
 	for _, sub := range []string{"", "tree", "out", "home", "tmp", "vartmp", "log", "root", "upper", "work"} {
 		mode := os.FileMode(0o755)
