@@ -1,6 +1,8 @@
 package foresight
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +31,14 @@ func report(tests map[string]string) replay.Report {
 		r.Tests = append(r.Tests, t)
 	}
 	return r
+}
+
+// flaky is a cell in which a test's outcomes differ between the runs.
+func flaky(id string, c Cell) Cell {
+	c.Tests = maps.Clone(c.Tests)
+	delete(c.Tests, id)
+	c.Flaky = append(slices.Clone(c.Flaky), id)
+	return c
 }
 
 func cell(tests map[string]string) Cell { return merge("x", "gotest", []replay.Report{report(tests)}) }
@@ -207,9 +217,10 @@ func TestOver(t *testing.T) {
 
 func TestAchievable(t *testing.T) {
 	t.Parallel()
-	fr := FixRuns{Anticipation: []string{"a"}}
-	tr := TaskRuns{FailToPass: []string{"t"}, PassToPass: []string{"p"}}
-	pass, fail := cell(map[string]string{"a": "pass", "t": "pass", "p": "pass"}), cell(map[string]string{"a": "assertion", "t": "pass", "p": "pass"})
+	fr := FixRuns{Anticipation: []string{"a", "a2"}}
+	tr := TaskRuns{FailToPass: []string{"t"}, PassToPass: []string{"p", "p2"}}
+	pass := cell(map[string]string{"a": "pass", "a2": "pass", "t": "pass", "p": "pass", "p2": "pass"})
+	fail := cell(map[string]string{"a": "assertion", "a2": "assertion", "t": "pass", "p": "pass", "p2": "pass"})
 	for _, tt := range []struct {
 		name      string
 		cells     []Cell
@@ -220,7 +231,9 @@ func TestAchievable(t *testing.T) {
 		{"the patch does not apply", []Cell{fail}, Unclear, IncompleteCoverage, false},
 		{"proven, and it was right before", []Cell{pass, pass, pass}, Proven, Regression, true},
 		{"applies and the tests still fail", []Cell{fail, fail, pass}, NotShown, IncompleteCoverage, true},
-		{"the fix breaks the task's own tests", []Cell{fail, pass, cell(map[string]string{"t": "pass", "p": "assertion"})}, Proven, IncompleteCoverage, false},
+		{"some flaky tests are in no list", []Cell{fail, flaky("a2", pass), flaky("p2", pass)}, Proven, IncompleteCoverage, true},
+		{"flaky tests alone prove nothing", []Cell{fail, flaky("a", flaky("a2", cell(nil))), pass}, NotShown, IncompleteCoverage, true},
+		{"the fix breaks the task's own tests", []Cell{fail, pass, cell(map[string]string{"t": "pass", "p": "assertion", "p2": "pass"})}, Proven, IncompleteCoverage, false},
 	} {
 		r := OriginRuns{Achievable: Unclear}
 		r.read(tt.cells, fr, tr)
@@ -239,15 +252,18 @@ func TestDroppedTestsAreNoEvidence(t *testing.T) {
 	}
 	n.hide(replay.Overlay{Files: []replay.File{
 		{Path: "a_test.go", Data: []byte("package a\n\nfunc TestKept(t *testing.T) {}\n")},
-		{Path: "b_test.go", Data: []byte("package a\n\nfunc TestGone(t *testing.T) {}\n")},
+		{Path: "b_test.go", Data: []byte("package a\n\nfunc TestGone(t *testing.T) {}\n\nfunc (s *Suite) TestMethod() {}\n")},
 	}})
-	failing := map[string]string{"m::TestDropped": "assertion", "m::TestGone/sub": "assertion", "m::TestKept": "assertion"}
+	failing := map[string]string{
+		"m::TestDropped": "assertion", "m::TestGone/sub": "assertion", "m::TestSuite/TestMethod": "assertion", "m::TestKept": "assertion",
+	}
 	r := FixRuns{Origin: cell(failing), FailToPass: sortedKeys(failing), Narrowed: n}
 	r.decide(2)
 	if diff := cmp.Diff([]string{"m::TestKept"}, r.Anticipation); diff != "" {
 		t.Error(diff)
 	}
-	if !n.hides("m::TestDropped") || n.hides("tests/test_a.py::TestC::test_x[p]") {
+	n.Hidden = append(n.Hidden, "test_gone")
+	if !n.hides("tests/test_a.py::TestC::test_gone[p/q]") || n.hides("tests/test_a.py::TestC::test_x[::test_gone]") || n.hides("m::TestKept/go") {
 		t.Errorf("hidden: %v", n.Hidden)
 	}
 }

@@ -97,13 +97,16 @@ func (n *Narrowed) difference(from, to replay.Overlay) {
 	}
 }
 
-// testName finds the functions that are tests, in Go and in Python.
-var testName = regexp.MustCompile(`(?m)^\s*(?:func|(?:async )?def) ((?:Test|Fuzz|Example|test)\w*)\(`)
+// testName finds the functions and methods that are tests, in Go and in Python.
+var testName = regexp.MustCompile(`(?m)^\s*(?:func(?: \([^)\n]*\))?|(?:async )?def) ((?:Test|Fuzz|Example|test)\w*)\(`)
 
 // hide names the tests that are gone. Where a whole file went, the state's own version of it is seen again, with tests of
 // the same names perhaps: they say nothing about the fix's.
 func (n *Narrowed) hide(t2 replay.Overlay) {
 	for _, d := range n.Dropped {
+		if d.Kind == "file" {
+			continue // its tests are found below
+		}
 		n.Hidden = append(n.Hidden, d.Name[strings.LastIndex(d.Name, ".")+1:])
 	}
 	for _, f := range t2.Files {
@@ -118,12 +121,22 @@ func (n *Narrowed) hide(t2 replay.Overlay) {
 	n.Hidden = slices.Compact(n.Hidden)
 }
 
-// hides reports whether a test was dropped, by the name of its function.
+// hides reports whether a test was dropped, by the name of its function, its class or its suite's method.
 func (n Narrowed) hides(id string) bool {
 	_, name, _ := strings.Cut(id, "::")
-	name, _, _ = strings.Cut(name, "/")
-	name, _, _ = strings.Cut(name, "[")
-	return slices.Contains(n.Hidden, name[strings.LastIndex(name, ":")+1:])
+	name, _, _ = strings.Cut(name, "[") // parameters may hold anything
+	function, subtests, _ := strings.Cut(name, "/")
+	for _, part := range strings.Split(function, "::") {
+		if slices.Contains(n.Hidden, part) {
+			return true
+		}
+	}
+	for _, part := range strings.Split(subtests, "/") { // methods of a suite run as subtests; others have any name
+		if strings.HasPrefix(part, "Test") && slices.Contains(n.Hidden, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // brokenText joins what the compiler or collector said.

@@ -35,7 +35,7 @@ var fixCodes = append([]pipeline.Code{
 // replayFix runs the fix's tests on b2, h2 and h1, cheapest first: one run each tells most pairs apart; only what stands after that is repeated.
 func (f *family) replayFix() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 3, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 4, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: f.runReplayFix,
 	}

@@ -44,7 +44,7 @@ type OriginRuns struct {
 // replayOrigin asks whether the behaviour was right before the introducing change, and whether the fix can be reached from it.
 func (f *family) replayOrigin() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-origin", Version: 1, Pool: pipeline.Sandbox,
+		Name: "replay-origin", Version: 2, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evTaskSplit, evEnvironment, evFixRuns, evTaskRuns}, Makes: []string{evOriginRuns},
 		Settings: f.runSettings(), Run: f.runReplayOrigin,
 	}
@@ -129,14 +129,15 @@ func (r *OriginRuns) read(cells []Cell, fr FixRuns, tr TaskRuns) {
 	}
 	r.Carried, r.Suite = &cells[1], &cells[2]
 	r.Achievable = NotShown
-	if len(fr.Anticipation) > 0 && allPass(r.Carried, fr.Anticipation) {
+	if slices.ContainsFunc(fr.Anticipation, r.Carried.passes) && allPass(r.Carried, fr.Anticipation) {
 		r.Achievable = Proven
 	}
 	r.SuiteKept = allPass(r.Suite, tr.FailToPass) && allPass(r.Suite, tr.PassToPass)
 }
 
+// allPass leaves flaky tests out, since they leave every list (see goldOf).
 func allPass(c *Cell, ids []string) bool {
-	return !slices.ContainsFunc(ids, func(id string) bool { return !c.passes(id) })
+	return !slices.ContainsFunc(ids, func(id string) bool { return !c.passes(id) && !slices.Contains(c.Flaky, id) })
 }
 
 // goldPatch is the difference between b1 and h1 with the fix's source changes, without test files.
