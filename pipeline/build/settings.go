@@ -18,11 +18,12 @@ func (c Config) keepSettings(ctx context.Context, repo string) error {
 		Repeats, MaxFiles int
 		AllRuns           bool
 		Judge             string
-		Sandbox           string
+		IgnoreRevs        []string `json:",omitempty"`
+		Sandbox, Image    string
 		Limits            any
 	}{
 		day(c.Settings.Since), day(c.Settings.Until), c.Settings.Repeats, c.Settings.MaxFiles, c.Settings.AllRuns,
-		string(c.Settings.Judge), c.Sandbox.Kind, c.Settings.Limits,
+		string(c.Settings.Judge), c.Settings.IgnoreRevs, c.Sandbox.Kind, c.Sandbox.Image, c.Settings.Limits,
 	})
 	if err != nil {
 		return fmt.Errorf("encoding the settings: %w", err)
