@@ -30,6 +30,9 @@ const (
 	maxTestFunc = 120
 )
 
+// maxParams is how many parameters a function may take; more go into a struct with names. Helpers of tests may take more.
+const maxParams = 5
+
 // mayImport says which folders of the module each top folder may import; a folder stands for all below it. The four
 // leaves import none of each other; the pipeline joins them; the command is thin.
 var mayImport = map[string][]string{
@@ -201,6 +204,9 @@ func TestLengths(t *testing.T) {
 			}
 			if n := s.length(f) - s.tables(f); n > funcLimit {
 				t.Errorf("%s: %s has %d lines, the limit is %d", s.path, f.Name.Name, n, funcLimit)
+			}
+			if n := f.Type.Params.NumFields(); n > maxParams && !s.test {
+				t.Errorf("%s: %s has %d parameters, the limit is %d", s.path, f.Name.Name, n, maxParams)
 			}
 		}
 	}

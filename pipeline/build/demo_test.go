@@ -162,6 +162,28 @@ func checkInstance(t *testing.T, s *store.Store, cand store.Candidate, l demo.La
 	if in.Labels["judged"] != "rules" || in.Statement == "" || number.MatchString(in.Statement) {
 		t.Errorf("labels %v, statement %q", in.Labels, in.Statement)
 	}
+	checkPublic(t, in)
+}
+
+// checkPublic: what an agent sees names neither change, nor a test that grades it.
+func checkPublic(t *testing.T, in pipeline.Instance) {
+	t.Helper()
+	b, err := json.Marshal(in.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{in.Fix.Base, in.Fix.Head, in.Fix.Title, in.Task.Head}
+	for _, c := range in.Checks {
+		for _, id := range c.FailToPass {
+			_, name, _ := strings.Cut(id, "::")
+			secrets = append(secrets, name)
+		}
+	}
+	for _, secret := range secrets {
+		if strings.Contains(string(b), secret) {
+			t.Errorf("%s shows %q", in.ID, secret)
+		}
+	}
 }
 
 // TestSecondBuildDoesNothing: with nothing new no candidate is looked at, and no sandbox is opened.

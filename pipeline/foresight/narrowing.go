@@ -57,7 +57,7 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 		out.Narrowed.Tried++
 		return brokenText(last), len(last.Broken) == 0, err
 	}
-	n, err := narrow.Loop(ctx, m.env.Recipes[stateH1].Runner, t2, brokenText(r), build, narrowTries)
+	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Runner: m.env.Recipes[stateH1].Runner, Output: brokenText(r), Build: build, Most: narrowTries})
 	if err != nil {
 		return nil, err
 	}

@@ -236,7 +236,7 @@ func TestGoLoopProperties(t *testing.T) {
 		if ok {
 			return
 		}
-		n, err := Loop(context.Background(), "gotest", start, output, build, 20)
+		n, err := Loop(context.Background(), start, Rounds{"gotest", output, build, 20})
 		if err != nil || !n.Built && n.Stuck != "nothing is left" {
 			t.Fatalf("stuck: %s %v\n%s", n.Stuck, err, src)
 		}
@@ -273,16 +273,16 @@ func TestLoopEnds(t *testing.T) {
 		{"no error", "FAIL\n", 9, "the errors name nothing that could be dropped"},
 		{"elsewhere", "d.go:3:6: x\n", 9, "d.go:3: x"},
 	} {
-		n, err := Loop(context.Background(), "gotest", o, c.output, broken, c.tries)
+		n, err := Loop(context.Background(), o, Rounds{"gotest", c.output, broken, c.tries})
 		if err != nil || n.Built || n.Stuck != c.want {
 			t.Errorf("%s: %+v %v", c.name, n, err)
 		}
 	}
 	fails := func(context.Context, replay.Overlay) (string, bool, error) { return "", false, context.Canceled }
-	if _, err := Loop(context.Background(), "gotest", o, "d_test.go:3:6: x\n", fails, 2); err == nil {
+	if _, err := Loop(context.Background(), o, Rounds{"gotest", "d_test.go:3:6: x\n", fails, 2}); err == nil {
 		t.Error("the machinery's error was lost")
 	}
-	if _, err := Loop(context.Background(), "make", o, "", fails, 2); err == nil {
+	if _, err := Loop(context.Background(), o, Rounds{"make", "", fails, 2}); err == nil {
 		t.Error("an unknown runner was taken")
 	}
 }

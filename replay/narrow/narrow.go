@@ -49,31 +49,37 @@ type Narrowed struct {
 // Build tries an overlay: ok if its tests can be run, else output says where not. An error is the machinery's.
 type Build func(ctx context.Context, o replay.Overlay) (output string, ok bool, err error)
 
-// Loop narrows an overlay until it builds. runner is "gotest" or "pytest"; output is what the first build said. It gives
-// up when an error lies outside of the overlay or in what must not be dropped, when nothing is left, or after tries
-// builds. A file of which nothing is left leaves the overlay: if the state has a file of that name, the state's own
-// version is seen again. An error is build's, or an unknown runner.
-func Loop(
-	ctx context.Context, runner string, o replay.Overlay, output string, build Build, tries int,
-) (Narrowed, error) {
+// Rounds say how an overlay is narrowed.
+type Rounds struct {
+	Runner string // "gotest" or "pytest"
+	Output string // what the first build, of the whole overlay, said
+	Build  Build
+	Most   int // builds, after which it gives up
+}
+
+// Loop narrows an overlay until it builds. It gives up when an error lies outside of the overlay or in what must not be
+// dropped, when nothing is left, or after the most builds. A file of which nothing is left leaves the overlay: if the state
+// has a file of that name, the state's own version is seen again. An error is Build's, or an unknown runner.
+func Loop(ctx context.Context, o replay.Overlay, r Rounds) (Narrowed, error) {
 	n := Narrowed{Overlay: o}
-	narrow := map[string]func(map[string][]byte, string) Edit{"gotest": Go, "pytest": Python}[runner]
+	narrow := map[string]func(map[string][]byte, string) Edit{"gotest": Go, "pytest": Python}[r.Runner]
 	if narrow == nil {
-		return n, fmt.Errorf("narrowing: no runner is named %q", runner)
+		return n, fmt.Errorf("narrowing: no runner is named %q", r.Runner)
 	}
-	for range tries {
+	output := r.Output
+	for range r.Most {
 		if n.round(narrow(contents(n.Overlay), output)); n.Stuck != "" {
 			return n, nil
 		}
 		var err error
-		if output, n.Built, err = build(ctx, n.Overlay); err != nil {
+		if output, n.Built, err = r.Build(ctx, n.Overlay); err != nil {
 			return n, fmt.Errorf("building a narrowed overlay: %w", err)
 		}
 		if n.Built {
 			return n, nil
 		}
 	}
-	n.Stuck = fmt.Sprintf("it does not build after %d rounds", tries)
+	n.Stuck = fmt.Sprintf("it does not build after %d rounds", r.Most)
 	return n, nil
 }
 

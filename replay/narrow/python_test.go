@@ -239,7 +239,7 @@ func TestPythonLoopProperties(t *testing.T) {
 		if ok {
 			return
 		}
-		n, err := Loop(context.Background(), "pytest", start, output, build, 20)
+		n, err := Loop(context.Background(), start, Rounds{"pytest", output, build, 20})
 		if err != nil || !n.Built && n.Stuck != "nothing is left" {
 			t.Fatalf("stuck: %s %v\n%s", n.Stuck, err, src)
 		}
