@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -73,6 +76,12 @@ func (o *buildOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.MarkFlagRequired("family")
 }
 
+// What --ignore-rev and --name take.
+var (
+	fullID   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	repoName = regexp.MustCompile(`^[A-Za-z0-9_][\w.+-]*(/[A-Za-z0-9_][\w.+-]*)*$`)
+)
+
 // settings checks the flags and turns them into what the family reads.
 func (o buildOptions) settings() (foresight.Settings, error) {
 	s := foresight.Settings{Repeats: o.repeats, MaxFiles: o.maxFiles, AllRuns: o.allRuns, Judge: foresight.JudgeMode(o.judge), IgnoreRevs: o.ignoreRevs}
@@ -81,6 +90,17 @@ func (o buildOptions) settings() (foresight.Settings, error) {
 	}
 	if o.repeats < 1 || o.maxFiles < 1 || o.workers < 0 {
 		return s, errors.New("--repeats and --max-files must be 1 or more, --workers not negative")
+	}
+	if o.budget < 0 || o.candidateBudget < 0 {
+		return s, errors.New("--budget and --candidate-budget must not be negative")
+	}
+	for _, id := range o.ignoreRevs {
+		if !fullID.MatchString(id) {
+			return s, fmt.Errorf("--ignore-rev %q: give the commit's full id", id)
+		}
+	}
+	if o.name != "" && !repoName.MatchString(o.name) {
+		return s, fmt.Errorf("--name %q: write owner/name, of letters, digits and _ . + -", o.name)
 	}
 	var err error
 	if s.Whole = o.since == "all"; !s.Whole {
@@ -135,7 +155,10 @@ func (a *app) build(ctx context.Context, o buildOptions) error {
 	})
 	p.Close()
 	if rep.Repo != "" {
-		err = errors.Join(err, a.printBuild(context.WithoutCancel(ctx), s, o.family, rep))
+		states, perr := a.printBuild(context.WithoutCancel(ctx), s, o.family, rep)
+		if err = errors.Join(err, perr); err == nil {
+			err = verdict(states)
+		}
 	}
 	return errors.Join(err, s.Close())
 }
@@ -148,10 +171,10 @@ type buildResult struct {
 }
 
 // printBuild shows what the run did and where the repository's candidates stand now.
-func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep build.Report) error {
+func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep build.Report) (map[store.State]int, error) {
 	rows, err := s.Funnel(ctx, family, rep.Repo)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	states := map[store.State]int{}
 	for _, r := range rows {
@@ -159,7 +182,7 @@ func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep
 	}
 	if a.opts.json {
 		a.emit(buildResult{"build", rep, states})
-		return nil
+		return states, nil
 	}
 	if rep.Engine.Candidates > 0 {
 		a.printFunnel(rows)
@@ -176,6 +199,17 @@ func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep
 	}
 	if states[store.Held] > 0 {
 		a.say("%d held: see sluice list --held; --judge rules admits them under a label", states[store.Held])
+	}
+	return states, nil
+}
+
+// verdict is the exit code of a build that ended: of where all candidates of the repository stand, so that a second run says the same.
+func verdict(states map[store.State]int) error {
+	switch {
+	case states[store.Failed] > 0:
+		return fail(exitIncomplete, fmt.Errorf("%d candidates failed", states[store.Failed]), "see sluice list --failed; sluice retry --failed opens them again")
+	case states[store.Admitted]+states[store.Held]+states[store.Open] == 0: // open: in the hands of another process
+		return fail(exitNothing, errors.New("no candidate was admitted or held"), "sluice status says why")
 	}
 	return nil
 }
@@ -232,13 +266,18 @@ func (o sandboxFlags) limits() (replay.Limits, error) {
 	if err != nil {
 		return replay.Limits{}, fmt.Errorf("--memory %q: write a size like 4GB", o.memory)
 	}
-	if o.timeout <= 0 || o.pids < 16 || o.cpus < 0 || memory < 64<<20 {
+	if o.timeout <= 0 || o.pids < 16 || !(o.cpus >= 0) || math.IsInf(o.cpus, 1) || memory < 64<<20 {
 		return replay.Limits{}, errors.New("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus not negative")
 	}
 	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus, Output: reportBytes}, nil
 }
 
 func (o sandboxFlags) config(l replay.Limits) (build.SandboxConfig, error) {
+	if o.ca != "" {
+		if _, err := os.Stat(o.ca); err != nil {
+			return build.SandboxConfig{}, fmt.Errorf("--ca-bundle: %w", err)
+		}
+	}
 	c := build.SandboxConfig{Kind: o.kind, Image: o.image, Host: o.host, CABundle: o.ca, Limits: l}
 	return c, c.Check()
 }

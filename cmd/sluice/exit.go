@@ -41,7 +41,7 @@ var exitMeanings = []struct {
 	{exitInternal, "unexpected error; what was done is stored"},
 	{exitUsage, "wrong flag, argument or command"},
 	{exitInput, "bad input: not a repository, no such candidate or release, unreadable predictions"},
-	{exitNothing, "done, but nothing came out: no candidate was admitted, or none fits the selection"},
+	{exitNothing, "done, but nothing came out: no candidate was admitted or held, or none fits the selection"},
 	{exitIncomplete, "done in part: candidates failed, a budget was reached, or predictions are missing"},
 	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space (see sluice doctor)"},
 	{exitStore, "the store is absent, broken, in use, or was written by a newer sluice"},

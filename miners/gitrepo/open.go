@@ -65,6 +65,9 @@ func (m *Mirror) Source() string { return m.source.shown }
 // Dir is the bare repository's folder.
 func (m *Mirror) Dir() string { return m.git.dir }
 
+// Shallow says whether history is cut off somewhere: what landed before is not there, and a change at the border looks like a root.
+func (m *Mirror) Shallow() bool { return exists(filepath.Join(m.git.dir, "shallow")) }
+
 func prepare(ctx context.Context, src source, dir string, offline bool) error {
 	if offline {
 		if _, err := os.Stat(dir); err != nil {

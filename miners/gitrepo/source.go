@@ -29,9 +29,9 @@ var (
 func parseSource(text string) (source, error) {
 	switch {
 	case text == "":
-		return source{}, fmt.Errorf("reading the source: it is empty")
-	case strings.HasPrefix(text, "-"), strings.ContainsAny(text, "\n\x00"), helper.MatchString(text):
-		return source{}, fmt.Errorf("reading the source %q: only paths and https, http, ssh and git URLs are taken", text)
+		return source{}, fmt.Errorf("reading the source: %w: the address is empty", ErrNotRepository)
+	case strings.HasPrefix(text, "-"), strings.Contains(text, "\n") && !exists(text), strings.Contains(text, "\x00"), helper.MatchString(text):
+		return source{}, fmt.Errorf("reading the source %q: %w: only paths and https, http, ssh and git URLs are taken", text, ErrNotRepository)
 	case scheme.MatchString(text):
 		return parseURL(text)
 	case scpLike.MatchString(text) && !exists(text):
@@ -43,17 +43,17 @@ func parseSource(text string) (source, error) {
 func parseURL(text string) (source, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return source{}, fmt.Errorf("reading the source: it is not a well-formed URL")
+		return source{}, fmt.Errorf("reading the source: %w: the URL is not well-formed", ErrNotRepository)
 	}
 	switch u.Scheme {
 	case "file":
 		return localSource(u.Path)
 	case "https", "http", "ssh", "git":
 	default:
-		return source{}, fmt.Errorf("reading the source: %s URLs are not taken, only https, http, ssh and git", u.Scheme)
+		return source{}, fmt.Errorf("reading the source: %w: %s URLs are not taken, only https, http, ssh and git", ErrNotRepository, u.Scheme)
 	}
 	if u.Host == "" || strings.HasPrefix(u.Host, "-") {
-		return source{}, fmt.Errorf("reading the source: the URL has no host")
+		return source{}, fmt.Errorf("reading the source: %w: the URL has no host", ErrNotRepository)
 	}
 	return source{url: text, shown: u.Redacted()}, nil
 }

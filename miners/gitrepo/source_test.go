@@ -1,6 +1,9 @@
 package gitrepo
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,14 +49,26 @@ func TestParseSource(t *testing.T) {
 	}
 }
 
+// A source that a relative path opened is known by its absolute path later, whatever characters that has.
+func TestParseSourceTakesAnyFolder(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a b\nc")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := parseSource(dir); err != nil || got.path != dir {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestParseSourceRefuses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "--upload-pack=touch x", "-x", "ext::sh -c touch% x", "fd::17", "foo+bar::x", "http://", "https://-oProxyCommand=x/y",
 		"ftp://host.example/x", "ext://x", "https://host.example/a\nb", "https://host:bad port/x",
 	} {
-		if got, err := parseSource(text); err == nil {
-			t.Errorf("%q is taken: %+v", text, got)
+		if got, err := parseSource(text); !errors.Is(err, ErrNotRepository) {
+			t.Errorf("%q gives %+v, %v", text, got, err)
 		}
 	}
 }

@@ -91,6 +91,10 @@ func (c Config) open(ctx context.Context) (*gitrepo.Mirror, *history.History, Re
 	if rep.Repo == "" {
 		rep.Repo = m.Name()
 	}
+	if m.Shallow() { // a change at the border would be rejected as a root, and stay so when the rest of the history arrives
+		err := fmt.Errorf("mining %s: %w: its history is cut off", m.Source(), gitrepo.ErrMissingObject)
+		return nil, nil, Report{}, errors.Join(err, m.Close())
+	}
 	if rep.Tip, err = m.Tip(ctx); err != nil {
 		return nil, nil, rep, errors.Join(fmt.Errorf("finding the branch to mine: %w", err), m.Close())
 	}
