@@ -64,6 +64,9 @@ func (a *app) evaluate(ctx context.Context, o evaluateOptions) (err error) {
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}
+	if o.workers < 0 {
+		return fail(exitUsage, errors.New("--workers must not be negative"), "")
+	}
 	rel, err := release.Open(o.release)
 	if err != nil {
 		return fail(exitInput, err, "name the folder that sluice export wrote")

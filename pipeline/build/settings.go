@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"sluice/pipeline"
 	"sluice/store"
 )
 
@@ -33,6 +35,9 @@ func (c Config) keepSettings(ctx context.Context, repo string) error {
 
 // StoredSettings returns, by repository, the settings under which a family was last built.
 func StoredSettings(ctx context.Context, s *store.Store, family string) (map[string]string, error) {
+	if !slices.ContainsFunc(Families(), func(f *pipeline.Family) bool { return f.Name == family }) {
+		return nil, fmt.Errorf("%w %q: this version knows %s", ErrUnknownFamily, family, FamilyNames())
+	}
 	all, err := s.Candidates(ctx, store.Filter{Family: family})
 	if err != nil {
 		return nil, fmt.Errorf("listing candidates: %w", err)

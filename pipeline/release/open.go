@@ -28,7 +28,7 @@ type Release struct {
 
 // Open reads a release's folder and checks every file against the manifest.
 func Open(dir string) (*Release, error) {
-	b, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	b, err := readRegular(dir, manifestFile)
 	if err != nil {
 		return nil, fmt.Errorf("opening the release: %w", err)
 	}
@@ -52,12 +52,25 @@ func Open(dir string) (*Release, error) {
 	return r, r.read(instances)
 }
 
+// readRegular reads a file that is one: opening a pipe would wait for somebody to write to it.
+func readRegular(dir, name string) ([]byte, error) {
+	path := filepath.Join(dir, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is not a file", ErrCorrupt, name)
+	}
+	return os.ReadFile(path)
+}
+
 // readChecked reads one file and compares its digest.
 func readChecked(dir string, f File) ([]byte, error) {
 	if f.Name != filepath.Base(f.Name) {
 		return nil, fmt.Errorf("%w: the manifest lists %q", ErrCorrupt, f.Name)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, f.Name))
+	b, err := readRegular(dir, f.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,9 @@ var ErrExists = errors.New("a release of that name exists and differs")
 // idPattern is what container names, image names and path components of all consumers accept.
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
+// maxName leaves room for what is added while a release is written: file systems take names of 255 bytes.
+const maxName = 200
+
 // Ledger is what a release needs of the store.
 type Ledger interface {
 	Candidates(ctx context.Context, f store.Filter) ([]store.Candidate, error)
@@ -69,6 +72,9 @@ type SWEbench struct {
 // Freeze writes the release's folder and records the release in the store. A folder of that name with the same bytes is
 // left as it is; one with other bytes gives ErrExists. Killed at any instant it leaves no half-written release.
 func Freeze(ctx context.Context, o Options) (Manifest, error) {
+	if len(o.Name) > maxName {
+		return Manifest{}, fmt.Errorf("naming the release: %w: it has more than %d characters", ErrName, maxName)
+	}
 	if !idPattern.MatchString(o.Name) {
 		return Manifest{}, fmt.Errorf("naming the release: %w: %q does not match %s", ErrName, o.Name, idPattern)
 	}

@@ -221,6 +221,7 @@ func TestFreezeRefuses(t *testing.T) {
 		change     func(*testing.T, *Options, *ledger)
 	}{
 		{"release name", `"../x" does not match`, func(_ *testing.T, o *Options, _ *ledger) { o.Name = "../x" }},
+		{"long release name", "more than 200 characters", func(_ *testing.T, o *Options, _ *ledger) { o.Name = strings.Repeat("x", 201) }},
 		{"id with a slash", `"a/b" does not match`, func(t *testing.T, _ *Options, l *ledger) { l.admit(t, goInstance("a/b")) }},
 		{"ids equal without case", "O__R-1 and o__r-1 are equal", func(t *testing.T, _ *Options, l *ledger) { l.admit(t, goInstance("O__R-1")) }},
 		{"same id twice", "o__r-1 and o__r-1 are equal", func(t *testing.T, _ *Options, l *ledger) { l.admit(t, goInstance("o__r-1")) }},
