@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -104,6 +105,16 @@ var classes = []struct {
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
 	{docker.ErrNoSpace, exitEnvironment, "free some space: docker system df shows what is used"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
+}
+
+// unwritable gives a folder that cannot be written its own code, and names the flag that chooses another.
+func unwritable(err error, flag string) error {
+	for _, e := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
+		if errors.Is(err, e) {
+			return fail(exitInput, err, "name a folder that you may write with "+flag)
+		}
+	}
+	return err
 }
 
 // classify returns the error with its code and hint.

@@ -71,7 +71,7 @@ func (a *app) export(ctx context.Context, o exportOptions) error {
 			SWEbench: release.SWEbench{Strings: o.strings}, Clock: a.clock,
 		})
 		if err != nil {
-			return err
+			return unwritable(err, "--dir")
 		}
 		return a.printExport(filepath.Join(o.dir, o.name), m)
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,8 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("opening: %w", gitrepo.ErrNotRepository), exitInput},
 		{fmt.Errorf("building: %w", pipeline.ErrBudget), exitIncomplete},
 		{fmt.Errorf("outer: %w", fail(exitNothing, errors.New("nothing"), "hint")), exitNothing},
+		{unwritable(fmt.Errorf("making it: %w", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EROFS}), "--out"), exitInput},
+		{unwritable(errors.New("surprise"), "--out"), exitInternal},
 		{errors.Join(fail(exitStore, errors.New("x"), ""), nil), exitStore},
 	} {
 		f := classify(tt.err)

@@ -7,20 +7,24 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 )
 
 // writeFolder writes a release's files at once: into a temporary folder beside dir that is then renamed.
 func writeFolder(dir string, files map[string][]byte) error {
+	parent, prefix := filepath.Dir(dir), "."+filepath.Base(dir)+".tmp-"
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("writing the release: %w", err)
+	}
+	done := sweep(parent, prefix)
+	defer done()
 	if _, err := os.Lstat(dir); err == nil {
 		return sameFolder(dir, files)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("writing the release: %w", err)
 	}
-	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return fmt.Errorf("writing the release: %w", err)
-	}
-	tmp, err := os.MkdirTemp(parent, "."+filepath.Base(dir)+".tmp-")
+	tmp, err := os.MkdirTemp(parent, prefix)
 	if err != nil {
 		return fmt.Errorf("writing the release: %w", err)
 	}
@@ -42,6 +46,26 @@ func writeFolder(dir string, files map[string][]byte) error {
 		return fmt.Errorf("writing the release: %w", err)
 	}
 	return syncDir(parent)
+}
+
+// sweep keeps other exports out of parent until done is called, and removes what killed ones left there. Where folders cannot be
+// locked it does neither: what looks left over may be at work.
+func sweep(parent, prefix string) (done func()) {
+	f, err := os.Open(parent)
+	if err != nil {
+		return func() {}
+	}
+	done = func() { _ = f.Close() }
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return done
+	}
+	names, _ := f.Readdirnames(-1)
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			_ = os.RemoveAll(filepath.Join(parent, name))
+		}
+	}
+	return done
 }
 
 // writeSynced writes a file and waits until it is on the disk.

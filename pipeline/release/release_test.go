@@ -281,6 +281,26 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// What a killed export left is gone after the next one, whether that writes or finds the release there; other names' is not touched.
+func TestFreezeRemovesLeftovers(t *testing.T) {
+	t.Parallel()
+	o, _ := options(t)
+	for range 2 {
+		for _, name := range []string{".first.tmp-1", ".second.tmp-1"} {
+			if err := os.MkdirAll(filepath.Join(o.Dir, name, "x"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Freeze(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		left, _ := filepath.Glob(filepath.Join(o.Dir, ".*"))
+		if diff := cmp.Diff([]string{filepath.Join(o.Dir, ".second.tmp-1")}, left); diff != "" {
+			t.Errorf("left (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestOpenDamaged(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{InstancesFile, TasksFile, SWEbenchFile, CardFile} {
