@@ -88,6 +88,9 @@ func (a *app) evaluate(ctx context.Context, o evaluateOptions) (err error) {
 		return err
 	}
 	out := o.outDir(rel)
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return errors.Join(unwritable(fmt.Errorf("making the output folder: %w", err), "--out"), sandbox.Close(), trees.Close())
+	}
 	rep, err := evaluate.Run(ctx, evaluate.Options{
 		Release: rel, Tree: trees.Tree, Sandbox: sandbox, Runner: runner.For, Out: out, Clock: a.clock, Workers: build.Workers(o.workers),
 		Limits: limits, Retries: 1, Scorer: foresight.Score, Progress: a.evaluated,
