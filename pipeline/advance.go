@@ -216,7 +216,7 @@ func (r *run) enoughDisk() error {
 		return fmt.Errorf("asking for free disk space: %w", err)
 	}
 	if free < r.o.Budget.MinFree {
-		return fmt.Errorf("%w: %d MB of disk are free, the limit is %d MB: free some and run again", ErrBudget, free>>20, r.o.Budget.MinFree>>20)
+		return fmt.Errorf("%w: %d MB of disk are free, the limit is %d MB: free some and run again", ErrBudget, free/1e6, r.o.Budget.MinFree/1e6)
 	}
 	return nil
 }

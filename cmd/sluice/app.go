@@ -64,7 +64,7 @@ func (a *app) openStore(ctx context.Context, mustExist bool) (*store.Store, erro
 	case errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrNoSpace):
 		return nil, err // the table of exits has better advice
 	case err != nil:
-		return nil, fail(exitStore, err, "see whether --store names a folder that you may write")
+		return nil, fail(exitStore, err, "see whether --store names a store, in a folder that you may write")
 	}
 	return s, nil
 }

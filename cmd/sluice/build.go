@@ -154,7 +154,7 @@ func (a *app) build(ctx context.Context, o buildOptions) error {
 		Budget: pipeline.Budget{Wall: o.budget, CandidateWall: o.candidateBudget, MinFree: minFree},
 	})
 	p.Close()
-	if rep.Repo != "" {
+	if rep.Tip != "" {
 		states, perr := a.printBuild(context.WithoutCancel(ctx), s, o.family, rep)
 		if err = errors.Join(err, perr); err == nil {
 			err = verdict(states)

@@ -40,10 +40,14 @@ func (a *app) storeCheck(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		n := 0
 		for _, p := range problems {
 			a.reportProblem(p)
+			if !p.Harmless {
+				n++
+			}
 		}
-		if n := len(problems); n > 0 {
+		if n > 0 {
 			return fail(exitStore, fmt.Errorf("checking the store %s: %d problems", a.opts.store, n), "restore it from a copy, or retry the candidates concerned")
 		}
 		if !a.opts.json {
@@ -56,11 +60,12 @@ func (a *app) storeCheck(ctx context.Context) error {
 func (a *app) reportProblem(p store.Problem) {
 	if a.opts.json {
 		a.emit(struct {
-			Type   string `json:"type"`
-			What   string `json:"what"`
-			Where  string `json:"where"`
-			Detail string `json:"detail"`
-		}{"problem", p.What, p.Where, p.Detail})
+			Type     string `json:"type"`
+			What     string `json:"what"`
+			Where    string `json:"where"`
+			Detail   string `json:"detail"`
+			Harmless bool   `json:"harmless,omitempty"`
+		}{"problem", p.What, p.Where, p.Detail, p.Harmless})
 		return
 	}
 	a.say("%s: %s: %s", oneLine(p.What), oneLine(p.Where), oneLine(p.Detail))
@@ -84,6 +89,9 @@ about to refer to them.`,
 }
 
 func (a *app) storeGC(ctx context.Context, grace time.Duration) error {
+	if grace < 0 {
+		return fail(exitUsage, fmt.Errorf("--grace %s: it must not be negative", grace), "")
+	}
 	return a.withStore(ctx, func(s *store.Store) error {
 		removed, bytes, err := s.GC(ctx, grace)
 		if err != nil {
