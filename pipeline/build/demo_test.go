@@ -3,6 +3,8 @@ package build
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -190,6 +192,12 @@ func checkPublic(t *testing.T, in pipeline.Instance) {
 func TestSecondBuildDoesNothing(t *testing.T) {
 	c := built(t)
 	s := c.open(t)
+	// A sandbox that is opened makes its folder.
+	sandbox := filepath.Join(c.dir, "store", "local")
+	if err := os.Rename(sandbox, sandbox+".away"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Rename(sandbox+".away", sandbox) }()
 	started := time.Now()
 	rep, err := Run(t.Context(), Config{
 		Store: s, Dir: filepath.Join(c.dir, "store"), Source: c.repo.Dir, Family: foresight.Name, Workers: 2, Clock: time.Now,
@@ -198,6 +206,9 @@ func TestSecondBuildDoesNothing(t *testing.T) {
 	})
 	if err != nil || rep.Engine.Candidates != 0 || rep.Proposed != 0 {
 		t.Errorf("%+v, %v", rep, err)
+	}
+	if _, err := os.Stat(sandbox); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a sandbox was opened: %v", err)
 	}
 	t.Logf("a second build took %s", time.Since(started))
 }

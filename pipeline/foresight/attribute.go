@@ -36,7 +36,7 @@ func (f *family) attribute() pipeline.Stage {
 		Settings: f.set.IgnoreRevs,
 		Codes: []pipeline.Code{
 			{Name: "szz-abstains", Text: "No text names the introducing change, and blame has nothing to go by (the fix only adds lines, or all that it deletes is comments, blank or as old as the history)."},
-			{Name: "introducer-after-fix", Text: "The change that the text or blame names did not land before the fix."},
+			{Name: "introducer-after-fix", Text: "The change that blame names did not land before the fix."},
 		},
 		Run: f.runAttribute,
 	}
@@ -167,7 +167,6 @@ func (f *family) screenPair() pipeline.Stage {
 			{Name: "introducer-no-source", Text: "The introducing change touches no source file."},
 			{Name: "introducer-bump", Text: "The introducing change moves dependency versions."},
 			{Name: "introducer-revert", Text: "The introducing change is a revert."},
-			{Name: "reverts-introducer", Text: "The fix undoes the introducing change."},
 			{Name: "introducer-too-large", Text: "The introducing change touches more files than --max-files allows."},
 			{Name: "other-language", Text: "Task and fix are written in different languages."},
 		},
@@ -176,7 +175,7 @@ func (f *family) screenPair() pipeline.Stage {
 }
 
 func (f *family) runScreenPair(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
-	p, link, err := f.pair(ctx, c)
+	_, link, err := f.pair(ctx, c)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
@@ -200,8 +199,6 @@ func (f *family) runScreenPair(ctx context.Context, c *pipeline.Case) (pipeline.
 		return pipeline.Reject("introducer-no-tests", intro.Title), nil
 	case bump.MatchString(intro.Title):
 		return pipeline.Reject("introducer-bump", intro.Title), nil
-	case reverts(p.Fix, intro):
-		return pipeline.Reject("reverts-introducer", p.Fix.Title), nil
 	case isRevert(intro):
 		return pipeline.Reject("introducer-revert", intro.Title), nil
 	case task.Language != fix.Language:
@@ -235,14 +232,6 @@ func splits(ctx context.Context, c *pipeline.Case) (fix, task history.Split, err
 func isRevert(c gitrepo.Change) bool {
 	_, _, _, ok := links.RevertOf(c.Title, c.Body)
 	return ok
-}
-
-func reverts(fix, intro gitrepo.Change) bool {
-	sha, number, _, ok := links.RevertOf(fix.Title, fix.Body)
-	if !ok {
-		return false
-	}
-	return sha != "" && len(sha) >= 7 && len(sha) <= len(intro.Head) && intro.Head[:len(sha)] == sha || number != 0 && number == intro.Number
 }
 
 // testCode counts the test files that are code in a known language.

@@ -221,6 +221,8 @@ func TestAchievable(t *testing.T) {
 	tr := TaskRuns{FailToPass: []string{"t"}, PassToPass: []string{"p", "p2"}}
 	pass := cell(map[string]string{"a": "pass", "a2": "pass", "t": "pass", "p": "pass", "p2": "pass"})
 	fail := cell(map[string]string{"a": "assertion", "a2": "assertion", "t": "pass", "p": "pass", "p2": "pass"})
+	late := cell(map[string]string{"a": "assertion"})
+	late.Trouble = &Verdict{"run-timeout", "too slow"}
 	for _, tt := range []struct {
 		name      string
 		cells     []Cell
@@ -233,6 +235,7 @@ func TestAchievable(t *testing.T) {
 		{"applies and the tests still fail", []Cell{fail, fail, pass}, NotShown, IncompleteCoverage, true},
 		{"some flaky tests are in no list", []Cell{fail, flaky("a2", pass), flaky("p2", pass)}, Proven, IncompleteCoverage, true},
 		{"flaky tests alone prove nothing", []Cell{fail, flaky("a", flaky("a2", cell(nil))), pass}, NotShown, IncompleteCoverage, true},
+		{"run 6 is in trouble", []Cell{late}, Unclear, UnknownMechanism, false},
 		{"the fix breaks the task's own tests", []Cell{fail, pass, cell(map[string]string{"t": "pass", "p": "assertion", "p2": "pass"})}, Proven, IncompleteCoverage, false},
 	} {
 		r := OriginRuns{Achievable: Unclear}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"sluice/pipeline"
-	"sluice/pipeline/history"
 	"sluice/replay"
 )
 
@@ -34,10 +33,14 @@ var fixCodes = append([]pipeline.Code{
 
 // replayFix runs the fix's tests on b2, h2 and h1, cheapest first: one run each tells most pairs apart; only what stands after that is repeated.
 func (f *family) replayFix() pipeline.Stage {
+	r := replayed{split: evSplit, state: stateH2, makes: evFixRuns, run: func(ctx context.Context, m *matrix, t2 replay.Overlay) (any, *Verdict, error) {
+		runs, err := m.fixRuns(ctx, t2)
+		return runs, runs.Verdict, err
+	}}
 	return pipeline.Stage{
 		Name: "replay-fix", Version: 4, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
-		Settings: f.runSettings(), Codes: fixCodes, Run: f.runReplayFix,
+		Settings: f.runSettings(), Codes: fixCodes, Run: r.stage(f),
 	}
 }
 
@@ -50,32 +53,6 @@ func (f *family) runSettings() any {
 		Limits  replay.Limits
 		Version int
 	}{f.sandboxName(), f.set.Repeats, f.set.AllRuns, f.set.Limits, runVersion}
-}
-
-func (f *family) runReplayFix(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
-	m, err := f.matrix(ctx, c)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	var fix history.Split
-	if err := c.Read(ctx, evSplit, &fix); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	t2, err := f.History.Overlay(ctx, m.env.Commits[stateH2], fix)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	runs, err := m.fixRuns(ctx, t2)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if err := c.Write(ctx, evFixRuns, runs); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if runs.Verdict != nil && !f.set.AllRuns {
-		return runs.Verdict.reject(), nil
-	}
-	return pipeline.Pass(), nil
 }
 
 // fixSpecs are runs 4, 3 and 5, in the order in which they are cheapest to stop at.

@@ -25,6 +25,7 @@ const (
 const (
 	Regression         = "regression"
 	IncompleteCoverage = "incomplete_coverage"
+	UnknownMechanism   = "unknown" // run 6 is evidence of nothing: it timed out, or its report is inconsistent
 )
 
 // OriginRuns is the evidence of runs 6 and 7.
@@ -44,7 +45,7 @@ type OriginRuns struct {
 // replayOrigin asks whether the behaviour was right before the introducing change, and whether the fix can be reached from it.
 func (f *family) replayOrigin() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-origin", Version: 2, Pool: pipeline.Sandbox,
+		Name: "replay-origin", Version: 3, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evTaskSplit, evEnvironment, evFixRuns, evTaskRuns}, Makes: []string{evOriginRuns},
 		Settings: f.runSettings(), Run: f.runReplayOrigin,
 	}
@@ -121,6 +122,9 @@ func (m *matrix) carry(ctx context.Context, patch []byte, out *OriginRuns) (*git
 func (r *OriginRuns) read(cells []Cell, fr FixRuns, tr TaskRuns) {
 	r.Base = &cells[0]
 	r.Mechanism = IncompleteCoverage
+	if r.Base.Trouble != nil {
+		r.Mechanism = UnknownMechanism
+	}
 	if slices.ContainsFunc(fr.Anticipation, r.Base.passes) {
 		r.Mechanism = Regression
 	}

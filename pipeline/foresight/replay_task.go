@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"sluice/pipeline"
-	"sluice/pipeline/history"
 	"sluice/replay"
 )
 
@@ -28,38 +27,15 @@ var taskCodes = append([]pipeline.Code{
 
 // replayTask runs the whole suite on h1, and with the introducing change's tests on b1.
 func (f *family) replayTask() pipeline.Stage {
-	codes := slices.Clone(taskCodes)
+	r := replayed{split: evTaskSplit, state: stateH1, makes: evTaskRuns, run: func(ctx context.Context, m *matrix, t1 replay.Overlay) (any, *Verdict, error) {
+		runs, err := m.taskRuns(ctx, t1)
+		return runs, runs.Verdict, err
+	}}
 	return pipeline.Stage{
 		Name: "replay-task", Version: 2, Pool: pipeline.Sandbox,
 		Reads: []string{evTaskSplit, evEnvironment}, Makes: []string{evTaskRuns},
-		Settings: f.runSettings(), Codes: codes, Run: f.runReplayTask,
+		Settings: f.runSettings(), Codes: taskCodes, Run: r.stage(f),
 	}
-}
-
-func (f *family) runReplayTask(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
-	m, err := f.matrix(ctx, c)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	var task history.Split
-	if err := c.Read(ctx, evTaskSplit, &task); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	t1, err := f.History.Overlay(ctx, m.env.Commits[stateH1], task)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	runs, err := m.taskRuns(ctx, t1)
-	if err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if err := c.Write(ctx, evTaskRuns, runs); err != nil {
-		return pipeline.Outcome{}, err
-	}
-	if runs.Verdict != nil && !f.set.AllRuns {
-		return runs.Verdict.reject(), nil
-	}
-	return pipeline.Pass(), nil
 }
 
 func (m *matrix) taskRuns(ctx context.Context, t1 replay.Overlay) (TaskRuns, error) {
