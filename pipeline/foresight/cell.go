@@ -22,7 +22,9 @@ type Cell struct {
 	Broken map[string]string      `json:"broken,omitempty"` // of the first run
 	// CutShort are prefixes of ids whose tests ended early in one of the runs: one that is missing there is no evidence.
 	CutShort []string `json:"cut_short,omitempty"`
-	Trouble  *Verdict `json:"trouble,omitempty"`
+	// Unbound are tests that failed because they name what the state does not have: in Python that shows only when they run.
+	Unbound []string `json:"unbound,omitempty"`
+	Trouble *Verdict `json:"trouble,omitempty"`
 }
 
 // Phases are the three outcomes of a run that are recorded apart.
@@ -67,8 +69,12 @@ func merge(name, tool string, reports []replay.Report) Cell {
 			continue
 		}
 		c.Tests[id] = tests[0]
+		if runner.Unbound(tool, tests[0]) {
+			c.Unbound = append(c.Unbound, id)
+		}
 	}
 	slices.Sort(c.Flaky)
+	slices.Sort(c.Unbound)
 	slices.Sort(c.CutShort)
 	c.CutShort = slices.Compact(c.CutShort)
 	if len(reports) > 0 {
@@ -109,12 +115,13 @@ func (c Cell) unknown(id string) bool {
 
 func (c Cell) passes(id string) bool { return c.outcome(id) == replay.Pass }
 
-// ranAndFailed reports whether the test itself ran and did not pass: a package that does not build is no evidence.
+// ranAndFailed reports whether the test itself ran and did not pass: a package that does not build is no evidence, and neither is a
+// name that came later.
 func (c Cell) ranAndFailed(id string) bool {
 	t := c.Tests[id]
 	switch t.Outcome {
 	case replay.Fail, replay.Error, replay.TimedOut:
-		return t.Kind != replay.Build && t.Kind != replay.Collection
+		return t.Kind != replay.Build && t.Kind != replay.Collection && !slices.Contains(c.Unbound, id)
 	}
 	return false
 }

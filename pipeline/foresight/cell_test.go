@@ -270,3 +270,25 @@ func TestDroppedTestsAreNoEvidence(t *testing.T) {
 		t.Errorf("hidden: %v", n.Hidden)
 	}
 }
+
+// A Python test that fails on a name which came later is what a compiler refuses elsewhere.
+func TestNamesThatCameLaterAreNoEvidence(t *testing.T) {
+	t.Parallel()
+	fails := func(message string) replay.Report {
+		return replay.Report{Tests: []replay.Test{{ID: "tests/test_a.py::test_x", Outcome: replay.Fail, Kind: replay.Exception, Message: message}}}
+	}
+	for message, want := range map[string]string{
+		"AttributeError: module 'm' has no attribute 'later'": "anticipation-not-executable",
+		"ZeroDivisionError: division by zero":                 "",
+	} {
+		r := FixRuns{FailToPass: []string{"tests/test_a.py::test_x"}, Origin: merge("h1+T2", "pytest", []replay.Report{fails(message)})}
+		r.decide(2)
+		code := ""
+		if r.Verdict != nil {
+			code = r.Verdict.Code
+		}
+		if code != want {
+			t.Errorf("%s: code %q, want %q", message, code, want)
+		}
+	}
+}

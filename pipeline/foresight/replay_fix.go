@@ -26,7 +26,7 @@ var fixCodes = append([]pipeline.Code{
 	{Name: "fix-does-not-build", Text: "The source or the tests of the fix's own head do not build in the environment."},
 	{Name: "fix-tests-do-not-pass", Text: "No test passes on the fix's own head (run 4)."},
 	{Name: "no-fail-to-pass", Text: "Every test that passes after the fix passes before it too (run 3): its tests do not show the defect."},
-	{Name: "anticipation-not-executable", Text: "Laid over the introducing change (run 5), the fix's tests do not build, also after narrowing: no evidence that the defect was there."},
+	{Name: "anticipation-not-executable", Text: "Laid over the introducing change (run 5), the fix's tests do not build, also after narrowing, or only fail on a name that came later: no evidence that the defect was there."},
 	{Name: "not-anticipation", Text: "The tests that show the fix pass on the introducing change's head, or are skipped there (run 5): the defect came later."},
 	{Name: "flaky-only", Text: "All tests that decide are flaky: their outcomes differ between runs of one state."},
 }, runCodes...)
@@ -38,7 +38,7 @@ func (f *family) replayFix() pipeline.Stage {
 		return runs, runs.Verdict, err
 	}}
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 4, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 5, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: r.stage(f),
 	}
