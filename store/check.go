@@ -21,7 +21,7 @@ func scanReference(s scanner) (r reference, err error) {
 	return r, err
 }
 
-var blobRefs = []string{evidenceRefs, runRefs, releaseRefs, modelCallRefs}
+var blobRefs = []string{evidenceRefs, runRefs, releaseRefs, modelCallRefs, leadRefs}
 
 func (s *Store) references(ctx context.Context, queries ...string) ([]reference, error) {
 	return list(ctx, s.r, scanReference, strings.Join(queries, " UNION ALL ")+" ORDER BY 2, 1")

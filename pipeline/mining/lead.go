@@ -1,0 +1,88 @@
+// Package mining takes what the miners find into the store as leads, each with the evidence that it came from: the raw event,
+// the message, the advisory, the row of a list.
+//
+// It decides nothing about a lead: whether it becomes a candidate, and what that candidate is worth, is for the families.
+// It prints nothing.
+package mining
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"sluice/store"
+)
+
+// Ref names a change by what is known of it; zero fields are unknown.
+type Ref struct {
+	SHA    string `json:"sha,omitempty"`    // 7 to 64 hexadecimal digits, as the source gives them, in lower case
+	Number int    `json:"number,omitempty"` // of a pull or merge request
+	Tag    string `json:"tag,omitempty"`    // a release, where the source names no commit
+}
+
+// Pair is the data of a store.PairLead: Intro is said to have introduced the defect that Fix repairs.
+type Pair struct {
+	RepoID int64  `json:"repo_id,omitempty"` // the host's numeric id; 0 unknown
+	Intro  Ref    `json:"intro"`
+	Fix    Ref    `json:"fix"`
+	Issue  int    `json:"issue,omitempty"`
+	ID     string `json:"id,omitempty"`  // of an advisory or a ticket, as its source writes it
+	Cue    string `json:"cue,omitempty"` // which words or field made it a claim
+	Quote  string `json:"quote,omitempty"`
+	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order".
+	Unknown []string  `json:"unknown,omitempty"`
+	At      time.Time `json:"at,omitzero"` // when it was said
+}
+
+// IssuePR is the data of a store.IssuePRLead.
+type IssuePR struct {
+	RepoID     int64     `json:"repo_id,omitempty"`
+	Issue      int       `json:"issue"`
+	PR         int       `json:"pr"`
+	Closing    *bool     `json:"closing"`    // whether merging the change closes the issue; null unknown
+	Merged     *bool     `json:"merged"`     // null unknown
+	Confidence string    `json:"confidence"` // strong, weak
+	Negated    bool      `json:"negated,omitempty"`
+	Quote      string    `json:"quote,omitempty"`
+	At         time.Time `json:"at,omitzero"`
+}
+
+// Report is the data of a store.ReportLead: somebody states a completed localisation.
+type Report struct {
+	RepoID   int64     `json:"repo_id,omitempty"`
+	Issue    int       `json:"issue"`
+	Comment  int64     `json:"comment,omitempty"` // 0: the issue's own text
+	FirstBad string    `json:"first_bad"`         // as it is written, in lower case
+	Cue      string    `json:"cue"`
+	Quote    string    `json:"quote"`
+	Author   string    `json:"author,omitempty"`
+	At       time.Time `json:"at,omitzero"`
+}
+
+// Found is a lead before it is stored. Key is what makes it the same lead when the same source meets it again.
+type Found struct {
+	Kind   string
+	Repo   string
+	Source string
+	Method string
+	Key    string
+	Data   any
+	Line   int // of the evidence that is stored with it
+}
+
+// lead gives a find its id and its stored form.
+func (f Found) lead(evidence string) (store.Lead, error) {
+	data, err := json.Marshal(f.Data)
+	if err != nil {
+		return store.Lead{}, fmt.Errorf("encoding a lead of %s: %w", f.Repo, err)
+	}
+	repo := strings.ToLower(f.Repo)
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Source, f.Kind, repo, f.Key}, "\x00")))
+	return store.Lead{
+		ID: "lead-" + hex.EncodeToString(sum[:10]), Kind: f.Kind, Repo: repo, Source: f.Source, Method: f.Method,
+		Data: data, Evidence: evidence, Line: f.Line,
+	}, nil
+}
