@@ -205,13 +205,15 @@ func TestLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
 		"`", "``` ", "<!--", "fixes ", "fixes #", "fixes [", "Fixes #1, ", "#1 ", "regression ", "abc1234 ", "introduced in (", "Revert \"",
-		"https://github.com/", "a/", "\n", " \n", "` `` ``` ````\n", "broke by abc1234 and ",
+		"https://github.com/", "a/", "\n", " \n", "` `` ``` ````\n", "broke by abc1234 and ", "bisected to abc1234 ", "first bad ",
 	} {
 		start := time.Now()
 		text := strings.Repeat(unit, 100_000/len(unit))
 		Issues(text, self)
 		Claims(text, self)
 		RevertOf(text, text)
+		FirstBad(text, self)
+		FirstBad("bisect "+text, self)
 		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("%q took %v", unit, d)
 		}
