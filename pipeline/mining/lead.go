@@ -32,6 +32,8 @@ type Pair struct {
 	ID     string `json:"id,omitempty"`  // of an advisory or a ticket, as its source writes it
 	Cue    string `json:"cue,omitempty"` // which words or field made it a claim
 	Quote  string `json:"quote,omitempty"`
+	Where  string `json:"where,omitempty"`  // in which text it stands: body, "commit <sha>", "comment <id>", "issue <n> body"
+	Author string `json:"author,omitempty"` // who says so
 	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order".
 	Unknown []string  `json:"unknown,omitempty"`
 	At      time.Time `json:"at,omitzero"` // when it was said
@@ -48,6 +50,23 @@ type IssuePR struct {
 	Negated    bool      `json:"negated,omitempty"`
 	Quote      string    `json:"quote,omitempty"`
 	At         time.Time `json:"at,omitzero"`
+
+	External string      `json:"external,omitempty"` // "owner/name#12" for an issue of another repository; Issue is 0 then
+	Where    string      `json:"where,omitempty"`    // what links them: body, title, "commit <sha>", timeline, api
+	Why      string      `json:"why,omitempty"`      // Closing is what it is
+	Base     string      `json:"base,omitempty"`     // the branch that the change went to
+	SHA      string      `json:"sha,omitempty"`      // of the commit that it landed as
+	Author   string      `json:"author,omitempty"`   // of the text that links them
+	CutOff   time.Time   `json:"cut_off,omitzero"`   // up to which the issue's texts may be used
+	Texts    []TextState `json:"texts,omitempty"`    // of the issue at the cut-off; none: it was not read
+}
+
+// TextState tells whether a text of an issue is as it was at the cut-off.
+type TextState struct {
+	What  string    `json:"what"`  // title, body, "comment <id>"
+	State string    `json:"state"` // clean, edited, later, unknown
+	At    time.Time `json:"at,omitzero"`
+	Was   string    `json:"was,omitempty"` // a title at the cut-off, when it was changed since
 }
 
 // Report is the data of a store.ReportLead: somebody states a completed localisation.
@@ -55,10 +74,11 @@ type Report struct {
 	RepoID   int64     `json:"repo_id,omitempty"`
 	Issue    int       `json:"issue"`
 	Comment  int64     `json:"comment,omitempty"` // 0: the issue's own text
-	FirstBad string    `json:"first_bad"`         // as it is written, in lower case
+	FirstBad string    `json:"first_bad"`         // a commit id as it is written, in lower case, or "#12" for a change
 	Cue      string    `json:"cue"`
 	Quote    string    `json:"quote"`
 	Author   string    `json:"author,omitempty"`
+	Quoted   bool      `json:"quoted,omitempty"` // in a quotation of somebody else's words
 	At       time.Time `json:"at,omitzero"`
 }
 

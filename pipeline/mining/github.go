@@ -1,0 +1,319 @@
+package mining
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/miners/github"
+	"sluice/store"
+)
+
+// GitHubSource is the source of leads that came from the API.
+const GitHubSource = "github"
+
+// githubVersion is raised when the miner finds more than it did: what an older one has read is then read again.
+const githubVersion = 1
+
+// Errors of the API that callers tell apart.
+var (
+	ErrGitHubUnknown      = github.ErrUnknownRepo
+	ErrGitHubUnauthorized = github.ErrUnauthorized
+	ErrGitHubNetwork      = github.ErrNetwork
+	ErrGitHubLimited      = github.ErrLimited
+	ErrGitHubNotRecorded  = github.ErrNotRecorded
+)
+
+// GitHubAccess says how to reach the API; GitHubClient reaches it.
+type (
+	GitHubAccess = github.Options
+	GitHubClient = github.Client
+	GitHubCounts = github.Counts
+)
+
+// NewGitHubClient checks the options and opens cache, recording or replay.
+func NewGitHubClient(o GitHubAccess) (*GitHubClient, error) { return github.New(o) }
+
+// GitHubTokens reads the tokens of a file, or without one those of the environment.
+func GitHubTokens(file string, getenv func(string) string) ([]string, error) {
+	if file != "" {
+		return github.FileTokens(file)
+	}
+	return github.EnvTokens(getenv), nil
+}
+
+// GitHubTokenVariables are the variables that GitHubTokens looks at, the first that is set counts.
+func GitHubTokenVariables() []string { return slices.Clone(github.TokenVariables) }
+
+// CheckGitHubName tells whether a text can be the name of a repository: owner/name.
+func CheckGitHubName(name string) error { return github.CheckName(name) }
+
+// What can be mined.
+const (
+	GitHubPulls    = "prs"
+	GitHubIssues   = "issues"
+	GitHubReleases = "releases"
+)
+
+// GitHubParts are the parts of a repository that can be mined.
+func GitHubParts() []string { return []string{GitHubPulls, GitHubIssues, GitHubReleases} }
+
+// GitHubOptions are the settings of a run.
+type GitHubOptions struct {
+	Client *GitHubClient
+	Since  time.Time // only what was updated since; zero: everything
+	Only   []string  // of GitHubParts; empty: all
+	// Progress is told after each item how many are done, and up to when the list is read; nil: nobody.
+	Progress func(done int, upTo time.Time)
+}
+
+func (o GitHubOptions) wants(part string) bool {
+	return len(o.Only) == 0 || slices.Contains(o.Only, part)
+}
+
+// GitHubFailure is an item that could not be read. It is tried again by the next run.
+type GitHubFailure struct {
+	Item   string `json:"item"` // "owner/name#12"
+	Reason string `json:"reason"`
+}
+
+// GitHubLeads counts leads of one kind and method.
+type GitHubLeads struct {
+	Kind   string `json:"kind"`
+	Method string `json:"method"`
+	Found  int    `json:"found"`
+}
+
+// GitHubSummary is what a run did for one repository.
+type GitHubSummary struct {
+	Repo     string // as the API writes it now
+	ID       int64
+	Renamed  string // the older name that was asked for; "" for none
+	Pulls    int
+	Issues   int
+	Releases int
+	Tags     int
+	Gone     int // items that were to be tried again and are not there any more
+	New      int // leads that the store did not have
+	Leads    []GitHubLeads
+	Failures []GitHubFailure
+}
+
+// githubBatch is how many items share a blob of evidence. A kill loses no more than these.
+const githubBatch = 20
+
+// maxInARow is how many items may fail in a row for want of an answer, before the network is held for gone.
+const maxInARow = 3
+
+// GitHub reads a repository, from where the last run ended, and keeps what its texts and events claim. An item that cannot be read is
+// recorded and does not stop the run; what stops it is an error, and the next run goes on from the last batch.
+func GitHub(ctx context.Context, s *store.Store, name string, o GitHubOptions) (GitHubSummary, error) {
+	repo, err := o.Client.Repository(ctx, name)
+	if err != nil {
+		return GitHubSummary{Repo: name}, err
+	}
+	r := &githubRun{s: s, o: o, repo: repo, sum: GitHubSummary{Repo: repo.Name, ID: repo.ID, Renamed: repo.Renamed}}
+	if err := r.open(ctx); err != nil {
+		return r.sum, err
+	}
+	err = r.items(ctx)
+	if err == nil && o.wants(GitHubReleases) {
+		err = r.releases(ctx)
+	}
+	r.finish()
+	return r.sum, err
+}
+
+// githubRun is one run over one repository.
+type githubRun struct {
+	s     *store.Store
+	o     GitHubOptions
+	repo  github.Repository
+	state githubState
+	sum   GitHubSummary
+
+	lines [][]byte // of the batch
+	found []Found
+	size  int
+	upTo  time.Time // everything of the list before it is in the store or in the batch
+	done  int
+	taken int // items since the batch began
+	row   int // items that failed in a row without an answer
+	kinds map[[2]string]int
+}
+
+// items reads what failed before, and then the list.
+func (r *githubRun) items(ctx context.Context) error {
+	start, any := r.state.start(r.o)
+	if !any {
+		return nil
+	}
+	err := r.again(ctx)
+	if err == nil {
+		err = r.o.Client.Items(ctx, r.repo, start, func(it github.Item) error { return r.visit(ctx, it) })
+	}
+	if err == nil {
+		return r.flush(ctx)
+	}
+	// What is read is kept, also when somebody interrupts.
+	return errors.Join(err, r.flush(context.WithoutCancel(ctx)))
+}
+
+func part(it github.Item) string {
+	if it.Pull {
+		return GitHubPulls
+	}
+	return GitHubIssues
+}
+
+func (r *githubRun) visit(ctx context.Context, it github.Item) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.o.wants(part(it)) && !r.state.has(part(it), it.Updated) {
+		if err := r.take(ctx, it); err != nil {
+			return err
+		}
+	}
+	if it.Updated.After(r.upTo) {
+		r.upTo = it.Updated
+	}
+	r.done++
+	if r.o.Progress != nil {
+		r.o.Progress(r.done, r.upTo)
+	}
+	if r.taken >= githubBatch || r.size > 32<<20 {
+		return r.flush(ctx)
+	}
+	return nil
+}
+
+// take reads an item into the batch, or notes that it failed.
+func (r *githubRun) take(ctx context.Context, it github.Item) error {
+	r.taken++
+	b, err := r.o.Client.Fetch(ctx, r.repo, it)
+	var found []Found
+	if err == nil {
+		found, err = githubFound(b)
+	}
+	if err != nil {
+		return r.fail(it.Number, err)
+	}
+	line, err := json.Marshal(b)
+	if err != nil {
+		return r.fail(it.Number, err)
+	}
+	r.row = 0
+	delete(r.state.Failed, it.Number)
+	if it.Pull {
+		r.sum.Pulls++
+	} else {
+		r.sum.Issues++
+	}
+	r.add(line, found)
+	return nil
+}
+
+func (r *githubRun) add(line []byte, found []Found) {
+	if len(found) == 0 {
+		return // nothing refers to it: the cache has it
+	}
+	r.lines, r.size = append(r.lines, line), r.size+len(line)
+	for _, f := range found {
+		f.Line = len(r.lines)
+		r.found = append(r.found, f)
+		r.kinds[[2]string{f.Kind, f.Method}]++
+	}
+}
+
+// fail notes an item, unless the error says that no other item will do better.
+func (r *githubRun) fail(number int, err error) error {
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded, github.ErrUnauthorized, github.ErrNotRecorded, github.ErrLimited} {
+		if errors.Is(err, end) {
+			return err
+		}
+	}
+	r.state.Failed[number] = err.Error()
+	if errors.Is(err, github.ErrNetwork) {
+		if r.row++; r.row >= maxInARow {
+			return err
+		}
+	} else {
+		r.row = 0
+	}
+	return nil
+}
+
+// again tries what failed in earlier runs.
+func (r *githubRun) again(ctx context.Context) error {
+	for _, number := range r.state.failed() {
+		it, err := r.o.Client.One(ctx, r.repo, number)
+		switch {
+		case github.Gone(err):
+			delete(r.state.Failed, number)
+			r.sum.Gone++
+		case err != nil:
+			err = r.fail(number, err)
+		case r.o.wants(part(it)):
+			err = r.take(ctx, it)
+		}
+		if err != nil && !github.Gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush stores the batch, then how far the list is read: a kill in between has the batch read again, and nothing twice in the store.
+func (r *githubRun) flush(ctx context.Context) error {
+	n, err := Keep(ctx, r.s, append([]byte(strings.Join(texts(r.lines), "\n")), '\n'), r.found)
+	if err != nil {
+		return err
+	}
+	r.sum.New += n
+	r.lines, r.found, r.size, r.taken = nil, nil, 0, 0
+	r.state.read(r.o, r.upTo)
+	return r.save(ctx)
+}
+
+func texts(lines [][]byte) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = string(l)
+	}
+	return out
+}
+
+// releases keeps releases and tags as one blob, which a mark names.
+func (r *githubRun) releases(ctx context.Context) error {
+	b, err := r.o.Client.Releases(ctx, r.repo)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(b)
+	if err != nil {
+		return fmt.Errorf("encoding the releases of %s: %w", r.repo.Name, err)
+	}
+	digest, err := r.s.Put(ctx, append(line, '\n'))
+	if err != nil {
+		return err
+	}
+	r.sum.Releases, r.sum.Tags = len(b.Releases), len(b.Tags)
+	return r.s.PutMark(ctx, r.mark("releases"), digest)
+}
+
+func (r *githubRun) finish() {
+	for _, n := range r.state.failed() {
+		r.sum.Failures = append(r.sum.Failures, GitHubFailure{fmt.Sprintf("%s#%d", r.repo.Name, n), r.state.Failed[n]})
+	}
+	for key, n := range r.kinds {
+		r.sum.Leads = append(r.sum.Leads, GitHubLeads{key[0], key[1], n})
+	}
+	slices.SortFunc(r.sum.Leads, func(a, b GitHubLeads) int {
+		return strings.Compare(a.Kind+"\x00"+a.Method, b.Kind+"\x00"+b.Method)
+	})
+}
