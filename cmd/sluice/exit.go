@@ -12,6 +12,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/build"
 	"sluice/pipeline/evaluate"
+	"sluice/pipeline/mining"
 	"sluice/pipeline/release"
 	"sluice/replay/docker"
 	"sluice/store"
@@ -43,8 +44,8 @@ var exitMeanings = []struct {
 	{exitUsage, "wrong flag, argument or command"},
 	{exitInput, "bad input: not a repository, no such candidate or release, unreadable predictions"},
 	{exitNothing, "done, but nothing came out: no candidate was admitted or held, or none fits the selection"},
-	{exitIncomplete, "done in part: candidates failed, a budget was reached, or predictions are missing"},
-	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space (see sluice doctor)"},
+	{exitIncomplete, "done in part: candidates failed, a budget was reached, something could not be fetched, or predictions are missing"},
+	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space, the network, a token (see sluice doctor)"},
 	{exitStore, "the store is absent, broken, in use, or was written by a newer sluice"},
 	{exitInterrupted, "interrupted; the next run goes on from there"},
 }
@@ -100,6 +101,11 @@ var classes = []struct {
 	{gitrepo.ErrEmpty, exitInput, "there is nothing to mine yet"},
 	{gitrepo.ErrNoDefaultBranch, exitInput, "name the branch with --branch"},
 	{gitrepo.ErrMissingObject, exitInput, "give the full repository: git fetch --unshallow"},
+	{mining.ErrGitHubUnknown, exitInput, "see whether it exists and whether the token may see it"},
+	{mining.ErrGitHubUnauthorized, exitEnvironment, "see whether the token is whole and has not expired"},
+	{mining.ErrGitHubNetwork, exitEnvironment, "see whether the network works; the next run goes on from there"},
+	{mining.ErrGitHubNotRecorded, exitInput, "record a run with the same flags and an empty store"},
+	{mining.ErrGitHubLimited, exitIncomplete, "run it again later, or with more tokens: it goes on from there"},
 	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
 	{docker.ErrNoImage, exitEnvironment, "build or pull it; sluice doctor tells how"},
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},

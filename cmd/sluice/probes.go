@@ -13,6 +13,8 @@ import (
 	"github.com/docker/docker/client"
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
+
+	"sluice/pipeline/mining"
 )
 
 // standardImage is what scripts/base-image.sh builds unless SLUICE_BASE_IMAGE names another.
@@ -134,7 +136,10 @@ func (a *app) probeDisk(context.Context) []checkup {
 func (a *app) probeTokens(context.Context) []checkup {
 	var checks []checkup
 	for _, t := range []struct{ use, help string }{
-		{"GITHUB_TOKEN GH_TOKEN", "only needed to read pull requests and issues from GitHub; git history alone needs none"},
+		{
+			strings.Join(mining.GitHubTokenVariables(), " "),
+			"only needed for sluice mine github, which may send 60 requests an hour without; git history alone needs none",
+		},
 		{"ANTHROPIC_API_KEY OPENAI_API_KEY", "only needed for judges that ask a model; without, what rules cannot decide is held"},
 	} {
 		names := strings.Fields(t.use)

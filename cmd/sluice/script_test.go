@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("USER", "robin")
+			fakeGitHub(e)
 			return nil
 		},
 	})

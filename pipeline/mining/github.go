@@ -144,6 +144,7 @@ type githubRun struct {
 	taken int // items since the batch began
 	row   int // items that failed in a row without an answer
 	kinds map[[2]string]int
+	tried map[int]time.Time // again, before the list was read
 }
 
 // items reads what failed before, and then the list.
@@ -174,7 +175,7 @@ func (r *githubRun) visit(ctx context.Context, it github.Item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if r.o.wants(part(it)) && !r.state.has(part(it), it.Updated) {
+	if r.o.wants(part(it)) && !r.state.has(part(it), it.Updated) && !r.tried[it.Number].Equal(it.Updated) {
 		if err := r.take(ctx, it); err != nil {
 			return err
 		}
@@ -259,6 +260,7 @@ func (r *githubRun) again(ctx context.Context) error {
 		case err != nil:
 			err = r.fail(number, err)
 		case r.o.wants(part(it)):
+			r.tried[number] = it.Updated
 			err = r.take(ctx, it)
 		}
 		if err != nil && !github.Gone(err) {
