@@ -128,14 +128,15 @@ func (m *githubMiner) connect(f mineGitHubFlags) (err error) {
 		o.Cache = filepath.Join(m.app.opts.store, "github-cache")
 	}
 	m.opts.Client, err = mining.NewGitHubClient(o)
-	switch {
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist):
-		return fail(exitInput, err, "see whether the folder is there and yours")
-	case err != nil:
-		return fail(exitUsage, err, "see --base-url, --record, --replay and the tokens")
-	}
 	m.opts.Progress = m.progress
-	return nil
+	var failed failure
+	switch err = unwritable(err, "--cache or --record"); {
+	case err == nil || errors.As(err, &failed):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(exitInput, err, "name the folder of a recording")
+	}
+	return fail(exitUsage, err, "see --base-url, --record, --replay and the tokens")
 }
 
 // sleep waits, or ends with the context.
@@ -152,7 +153,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // run mines all repositories. One that is unknown or incomplete does not keep the others from being mined.
 func (m *githubMiner) run(ctx context.Context, s *store.Store, names []string) error {
-	var unknown error
+	var unknown, incomplete error
 	failures := 0
 	defer m.total()
 	for _, name := range names {
@@ -165,12 +166,17 @@ func (m *githubMiner) run(ctx context.Context, s *store.Store, names []string) e
 		switch {
 		case errors.Is(err, mining.ErrGitHubUnknown):
 			unknown = errors.Join(unknown, err)
+		case err != nil && mining.IsGitHubAnswer(err):
+			incomplete = errors.Join(incomplete, fmt.Errorf("mining %s: %w", name, err))
 		case err != nil:
 			return fmt.Errorf("mining %s: %w", name, err)
 		}
 	}
 	if unknown != nil {
 		return fail(exitInput, unknown, "see whether it exists and whether the token may see it")
+	}
+	if incomplete != nil {
+		return fail(exitIncomplete, incomplete, "run the same command again later: it goes on from there")
 	}
 	if failures > 0 {
 		return fail(exitIncomplete, fmt.Errorf("mining: %d items could not be read", failures), "run the same command again to try them")

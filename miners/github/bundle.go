@@ -45,6 +45,7 @@ type Linked struct {
 	Issue    json.RawMessage   `json:"issue"`
 	Comments []json.RawMessage `json:"comments,omitempty"`
 	Timeline []json.RawMessage `json:"timeline"`
+	Edits    json.RawMessage   `json:"edits,omitempty"` // as a bundle's
 }
 
 // Closer says which changes hold a commit.
@@ -154,6 +155,9 @@ func (c *Client) linked(ctx context.Context, r Repository, b Bundle) (out []Link
 		}
 		l := Linked{Number: n, Issue: pg.body}
 		if l.Comments, l.Timeline, err = c.discussion(ctx, r, it); err != nil {
+			return nil, err
+		}
+		if l.Edits, err = c.edits(ctx, r, it); err != nil {
 			return nil, err
 		}
 		out = append(out, l)

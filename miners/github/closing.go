@@ -79,7 +79,7 @@ func (p pull) eventLinks(have []IssueLink) (out []IssueLink, err error) {
 		if slices.ContainsFunc(have, func(l IssueLink) bool { return l.Issue == issue.Number }) {
 			continue
 		}
-		l := IssueLink{Change: p.change, Issue: issue.Number, Strong: true, CutOff: CutOff(p.change.Created)}
+		l := IssueLink{Change: p.change, Issue: issue.Number, Strong: true, CutOff: CutOff(p.change.Created), RevertedBy: p.taken}
 		if l.Closing, l.Why, err = p.closing(true, issue); err != nil {
 			return nil, err
 		}

@@ -44,7 +44,8 @@ type IssueLink struct {
 	Author     string
 	At         time.Time
 	CutOff     time.Time   // of the statement
-	TextStates []TextState // of the issue at the cut-off; nil when the issue was not read
+	TextStates []TextState // of issue and change at the cut-off; nil when the issue was not read
+	RevertedBy int         // a merged change that took this one back as a whole; 0: none is known
 }
 
 // Origin says that an earlier change introduced the defect that the change repairs.
@@ -94,6 +95,7 @@ type pull struct {
 	merged  time.Time
 	commits []string
 	named   []int
+	taken   int // back, by which change
 }
 
 func readPull(b Bundle) (pull, error) {
@@ -112,8 +114,39 @@ func readPull(b Bundle) (pull, error) {
 	if p.change.SHA != "" {
 		p.commits = append(p.commits, p.change.SHA)
 	}
+	if p.taken, err = b.revertedBy(p.change.Number); err != nil {
+		return pull{}, err
+	}
 	p.named, err = named(b)
 	return p, err
+}
+
+// revertedBy goes by the merged changes that mention this one.
+func (b Bundle) revertedBy(number int) (int, error) {
+	events, err := decodeAll[github.Timeline](b.Timeline)
+	if err != nil {
+		return 0, fmt.Errorf("reading the timeline of #%d: %w", number, err)
+	}
+	for _, e := range events {
+		from, ok := b.mentionedBy(e)
+		if !ok || from.PullRequestLinks.GetMergedAt().IsZero() {
+			continue
+		}
+		if _, n, _, ok := links.RevertOf(from.GetTitle(), from.GetBody()); ok && n == number {
+			return from.GetNumber(), nil
+		}
+	}
+	return 0, nil
+}
+
+// mentionedBy gives the change of this repository that an event says to mention the item.
+func (b Bundle) mentionedBy(e github.Timeline) (from *github.Issue, ok bool) {
+	if e.GetEvent() != "cross-referenced" || e.Source == nil || e.Source.Issue == nil || !e.Source.Issue.IsPullRequest() {
+		return nil, false
+	}
+	from = e.Source.Issue
+	name := from.GetRepository().GetFullName()
+	return from, name == "" || strings.EqualFold(name, b.Repo.Name)
 }
 
 func changeOf(pr *github.PullRequest) Change {
@@ -162,7 +195,7 @@ func derivePull(b Bundle) (d Derived, err error) {
 func (p pull) keyword(t Text, ref links.IssueRef) (l IssueLink, ok bool, err error) {
 	l = IssueLink{
 		Change: p.change, Issue: ref.Number, External: ref.External, Method: Keyword, Where: t.Where, Negated: ref.Negated,
-		Quote: ref.Quote, Author: t.Author, At: t.At, CutOff: CutOff(p.change.Created),
+		Quote: ref.Quote, Author: t.Author, At: t.At, CutOff: CutOff(p.change.Created), RevertedBy: p.taken,
 	}
 	if ref.External != "" {
 		l.Why = "an issue of another repository"
@@ -190,8 +223,12 @@ func (p pull) issue(number int) (Linked, bool) {
 }
 
 func (p pull) statesOf(issue Linked, cut time.Time) ([]TextState, error) {
-	at, known := p.lastEdit(issue.Number)
-	return issue.states(cut, at, known)
+	of, err := issue.states(cut)
+	if err != nil {
+		return nil, err
+	}
+	own, err := p.ownStates(cut)
+	return append(of, own...), err
 }
 
 // origins are the claims of all texts about a merged change, the own ones first, each target once.

@@ -17,7 +17,7 @@ func deriveIssue(b Bundle) (d Derived, err error) {
 	if err := json.Unmarshal(b.Issue, &is); err != nil {
 		return d, fmt.Errorf("reading an issue: %w", err)
 	}
-	issue := Linked{Number: is.GetNumber(), Issue: b.Issue, Comments: b.Comments, Timeline: b.Timeline}
+	issue := Linked{Number: is.GetNumber(), Issue: b.Issue, Comments: b.Comments, Timeline: b.Timeline, Edits: b.Edits}
 	if d.Reports, err = reports(b, issue.Number); err != nil {
 		return d, err
 	}
@@ -83,7 +83,7 @@ func closers(b Bundle, issue Linked) (out []IssueLink, err error) {
 			if l.Change.Merged == nil || !*l.Change.Merged || slices.ContainsFunc(out, func(o IssueLink) bool { return o.Change.Number == l.Change.Number }) {
 				continue
 			}
-			if l, err = b.dated(l, issue); err != nil {
+			if l, err = dated(l, issue); err != nil {
 				return nil, err
 			}
 			out = append(out, l)
@@ -99,11 +99,8 @@ func crossReferences(b Bundle, issue Linked) (out []IssueLink, err error) {
 		return nil, fmt.Errorf("reading the timeline of #%d: %w", issue.Number, err)
 	}
 	for _, e := range events {
-		if e.GetEvent() != "cross-referenced" || e.Source == nil || e.Source.Issue == nil || !e.Source.Issue.IsPullRequest() {
-			continue
-		}
-		from := e.Source.Issue
-		if name := from.GetRepository().GetFullName(); name != "" && !strings.EqualFold(name, b.Repo.Name) {
+		from, ok := b.mentionedBy(e)
+		if !ok {
 			continue
 		}
 		l := IssueLink{
@@ -115,7 +112,7 @@ func crossReferences(b Bundle, issue Linked) (out []IssueLink, err error) {
 		} else if from.GetState() == "open" {
 			l.Change.Merged = github.Bool(false)
 		}
-		if l, err = b.dated(l, issue); err != nil {
+		if l, err = dated(l, issue); err != nil {
 			return nil, err
 		}
 		out = append(out, l)
@@ -123,13 +120,12 @@ func crossReferences(b Bundle, issue Linked) (out []IssueLink, err error) {
 	return out, nil
 }
 
-func (b Bundle) dated(l IssueLink, issue Linked) (IssueLink, error) {
+func dated(l IssueLink, issue Linked) (IssueLink, error) {
 	if l.Change.Created.IsZero() {
 		return l, nil
 	}
 	l.CutOff = CutOff(l.Change.Created)
-	at, known := b.lastEdit(issue.Number)
 	var err error
-	l.TextStates, err = issue.states(l.CutOff, at, known)
+	l.TextStates, err = issue.states(l.CutOff)
 	return l, err
 }

@@ -99,6 +99,8 @@ func TestEditedAfter(t *testing.T) {
 		{What: "body", State: TextUnknown},
 		{What: "comment 101", State: TextClean},
 		{What: "comment 102", State: TextEdited, At: githubtest.Day.Add(30 * time.Hour)},
+		{What: "change title", State: TextClean},
+		{What: "change body", State: TextUnknown},
 	}
 	s, c, _ := setup(t, nil)
 	s.Clock()
@@ -116,8 +118,8 @@ func TestEditedAfter(t *testing.T) {
 		{githubtest.At(21), TextState{What: "body", State: TextEdited, At: edited}},
 	} {
 		s.GraphQL(func(n int) any {
-			return githubtest.Object{"lastEditedAt": nil, "closingIssuesReferences": githubtest.Object{"nodes": []githubtest.Object{
-				{"number": 1, "lastEditedAt": tt.at, "repository": githubtest.Object{"nameWithOwner": "Octo/Clock"}},
+			return githubtest.Object{"lastEditedAt": tt.at, "closingIssuesReferences": githubtest.Object{"nodes": []githubtest.Object{
+				{"number": 1, "repository": githubtest.Object{"nameWithOwner": "Octo/Clock"}},
 			}}}
 		})
 		s.Token("token-aaaa", githubtest.Quota{Remaining: 1000, Reset: time.Now().Add(time.Hour)})
@@ -141,6 +143,27 @@ func TestGraphQLLimit(t *testing.T) {
 	raw, err := c.edits(t.Context(), repo, Item{Number: 1})
 	if err != nil || len(raw) == 0 || ft.total() < time.Minute || s.Hits("graphql") != 2 {
 		t.Errorf("%s, %v, waited %v", raw, err, ft.total())
+	}
+}
+
+// TestReverted: a merged change that takes another one back is found in the events of that one.
+func TestReverted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		title  string
+		merged any
+		want   int
+	}{
+		{`Revert "Fix midnight"`, githubtest.At(50), 16}, {`Revert "Fix midnight"`, nil, 0}, {"Improve on it", githubtest.At(50), 0},
+	} {
+		s, c, _ := setup(t, nil)
+		s.Clock()
+		s.Add("repos/octo/clock/issues/11/timeline", githubtest.Event("cross-referenced", 0, 49, githubtest.Object{"source": githubtest.Object{"issue": githubtest.Object{
+			"number": 16, "title": tt.title, "body": "Reverts octo/clock#11", "pull_request": githubtest.Object{"merged_at": tt.merged},
+		}}}))
+		if got := story(t, c)[11].Links[0].RevertedBy; got != tt.want {
+			t.Errorf("%s merged %v: reverted by #%d, want #%d", tt.title, tt.merged, got, tt.want)
+		}
 	}
 }
 

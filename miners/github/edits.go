@@ -14,7 +14,7 @@ import (
 // editsQuery asks what the REST API does not tell: when a text was last edited, and which issues GitHub holds for linked, by hand too.
 const editsQuery = `query($owner:String!,$name:String!,$number:Int!){repository(owner:$owner,name:$name){` +
 	`issueOrPullRequest(number:$number){...on Issue{lastEditedAt} ...on PullRequest{lastEditedAt ` +
-	`closingIssuesReferences(first:50){nodes{number lastEditedAt repository{nameWithOwner}}}}}}}`
+	`closingIssuesReferences(first:50){nodes{number repository{nameWithOwner}}}}}}}`
 
 // told is the answer to editsQuery.
 type told struct {
@@ -24,8 +24,7 @@ type told struct {
 				LastEdited *time.Time `json:"lastEditedAt"`
 				Closing    struct {
 					Nodes []struct {
-						Number     int        `json:"number"`
-						LastEdited *time.Time `json:"lastEditedAt"`
+						Number     int `json:"number"`
 						Repository struct {
 							Name string `json:"nameWithOwner"`
 						} `json:"repository"`
@@ -84,14 +83,15 @@ func graphqlLimit(body []byte, resp *github.Response) error {
 	return nil
 }
 
-func (b Bundle) told() (t told, ok bool) {
-	ok = len(b.Edits) > 0 && json.Unmarshal(b.Edits, &t) == nil && t.Data.Repository.Item != nil
+// toldBy reads an answer to editsQuery that was kept; ok is false when GitHub was not asked or did not tell.
+func toldBy(raw json.RawMessage) (t told, ok bool) {
+	ok = len(raw) > 0 && json.Unmarshal(raw, &t) == nil && t.Data.Repository.Item != nil
 	return t, ok
 }
 
 // toldLinks lists the issues of this repository that GitHub itself holds for linked with the change.
 func (b Bundle) toldLinks() (out []int) {
-	t, ok := b.told()
+	t, ok := toldBy(b.Edits)
 	if !ok {
 		return nil
 	}
@@ -103,27 +103,11 @@ func (b Bundle) toldLinks() (out []int) {
 	return out
 }
 
-// lastEdit is when the body of an issue was last edited: known tells whether GitHub was asked, a zero time that it never was.
-func (b Bundle) lastEdit(issue int) (at time.Time, known bool) {
-	t, ok := b.told()
-	if !ok {
-		return at, false
+// lastEdit is when a description was last edited: known tells whether GitHub told, a zero time that it never was.
+func lastEdit(raw json.RawMessage) (at time.Time, known bool) {
+	t, ok := toldBy(raw)
+	if !ok || t.Data.Repository.Item.LastEdited == nil {
+		return at, ok
 	}
-	item := t.Data.Repository.Item
-	if b.Kind == IssueBundle {
-		return deref(item.LastEdited), true
-	}
-	for _, n := range item.Closing.Nodes {
-		if n.Number == issue && strings.EqualFold(n.Repository.Name, b.Repo.Name) {
-			return deref(n.LastEdited), true
-		}
-	}
-	return at, false
-}
-
-func deref(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
+	return *t.Data.Repository.Item.LastEdited, true
 }

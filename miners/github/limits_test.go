@@ -74,6 +74,7 @@ func TestScenarios(t *testing.T) {
 		{"cut", 2, githubtest.Cut, "", time.Second, time.Minute},
 		{"cut without end", 1000, githubtest.Cut, "the answer was cut", time.Second, time.Minute},
 		{"silence", 1, githubtest.Silent, "", 500 * time.Millisecond, 2 * time.Second},
+		{"a drip without end", 1, githubtest.Drip, "", 500 * time.Millisecond, 2 * time.Second},
 		{"invalid JSON", 1, githubtest.Page("application/json", `[{"id": 1}`), "", 500 * time.Millisecond, 2 * time.Second},
 		{"invalid JSON without end", 1000, githubtest.Page("application/json", `[{"id": 1}`), "invalid JSON", time.Second, time.Minute},
 		{"another type without end", 1000, githubtest.Page("text/html", "<html>log in</html>"), `its type is "text/html"`, time.Second, time.Minute},

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	maxPages  = 1000 // of one list; the API itself gives no more than some hundred
-	maxRounds = 4    // of reading a list that moves
+	maxPages  = 1000      // of one list; the API itself gives no more than some hundred
+	maxList   = 256 << 20 // bytes of one list
+	maxRounds = 4         // of reading a list that moves
 )
 
 // list reads all pages of a list and returns its elements once each, in order. A list of several pages may move while it is read: what was
@@ -41,9 +42,10 @@ func (c *Client) pages(ctx context.Context, path string) (out [][]json.RawMessag
 	if strings.Contains(path, "?") {
 		sep = "&"
 	}
+	size := 0
 	for number, read := 1, 0; number > 0; read++ {
-		if read == maxPages {
-			return nil, fmt.Errorf("GET /%s: %w: more than %d pages", path, ErrBadAnswer, maxPages)
+		if read == maxPages || size > maxList {
+			return nil, fmt.Errorf("GET /%s: %w: more than %d pages or %d bytes", path, ErrBadAnswer, maxPages, maxList)
 		}
 		pg, err := c.get(ctx, fmt.Sprintf("%s%sper_page=%d&page=%d", path, sep, c.o.PerPage, number))
 		if err != nil {
@@ -53,7 +55,7 @@ func (c *Client) pages(ctx context.Context, path string) (out [][]json.RawMessag
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, elements)
+		out, size = append(out, elements), size+len(pg.body)
 		if pg.next > 0 && pg.next <= number {
 			return nil, fmt.Errorf("GET /%s: %w: page %d leads to page %d", path, ErrBadAnswer, number, pg.next)
 		}

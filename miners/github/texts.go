@@ -28,7 +28,7 @@ const (
 
 // TextState is what is known of a text at a cut-off.
 type TextState struct {
-	What  string    `json:"what"` // title, body, "comment <id>"
+	What  string    `json:"what"` // title, body, "comment <id>"; of the change itself: "change title", "change body"
 	State string    `json:"state"`
 	At    time.Time `json:"at,omitzero"`   // of the last change, as far as it is known
 	Was   string    `json:"was,omitempty"` // a title at the cut-off, when it was changed since
@@ -47,7 +47,7 @@ func CutOff(created time.Time, pushes ...time.Time) time.Time {
 
 // states tells for each text of an issue whether it is as it was at the cut-off. A comment's updated_at moves when it is edited; an issue's
 // moves with everything that happens to it.
-func (l Linked) states(cut time.Time, lastEdit time.Time, editKnown bool) ([]TextState, error) {
+func (l Linked) states(cut time.Time) ([]TextState, error) {
 	var is github.Issue
 	if err := json.Unmarshal(l.Issue, &is); err != nil {
 		return nil, fmt.Errorf("reading issue #%d: %w", l.Number, err)
@@ -62,12 +62,13 @@ func (l Linked) states(cut time.Time, lastEdit time.Time, editKnown bool) ([]Tex
 	}
 	body := TextState{What: "body", State: TextUnknown}
 	created, updated := is.GetCreatedAt().Time, is.GetUpdatedAt().Time
+	edit, known := lastEdit(l.Edits)
 	switch {
 	case created.After(cut):
 		body = TextState{What: "body", State: TextLater, At: created}
-	case editKnown && lastEdit.After(cut):
-		body = TextState{What: "body", State: TextEdited, At: lastEdit}
-	case editKnown, !updated.After(cut):
+	case known && edit.After(cut):
+		body = TextState{What: "body", State: TextEdited, At: edit}
+	case known, !updated.After(cut):
 		body.State = TextClean
 	}
 	out := []TextState{titleState(events, created, cut), body}
@@ -82,6 +83,15 @@ func (l Linked) states(cut time.Time, lastEdit time.Time, editKnown bool) ([]Tex
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// ownStates tells the same of the change's title and description, which stand in where no issue is linked.
+func (b Bundle) ownStates(cut time.Time) ([]TextState, error) {
+	states, err := Linked{Issue: b.Issue, Timeline: b.Timeline, Edits: b.Edits}.states(cut)
+	for i := range states {
+		states[i].What = "change " + states[i].What
+	}
+	return states, err
 }
 
 // titleState goes by the events that tell of each change of the title, with the old one.

@@ -281,6 +281,38 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
+// FuzzRecording: whatever is in a recording, what comes out is an answer to the question or an error.
+func FuzzRecording(f *testing.F) {
+	f.Add([]byte(`{"method":"GET","path":"/repos/o/r","status":200,"headers":{"Etag":"x"},"body":"{}"}`))
+	f.Add([]byte(`{"method":"GET","path":"/repos/o/r","status":99,"bytes":"AA=="}`))
+	base, err := baseURL(DefaultBaseURL)
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		req, err := http.NewRequest(http.MethodGet, DefaultBaseURL+"repos/o/r", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, key, err := question(req, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(fileOf(dir, key, 1), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := newReplayer(dir, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := r.RoundTrip(req)
+		if err == nil && (resp.StatusCode < 100 || resp.StatusCode > 599 || resp.Body == nil) || err != nil && resp != nil {
+			t.Errorf("%+v, %v", resp, err)
+		}
+	})
+}
+
 func FuzzScrub(f *testing.F) {
 	f.Add("x " + canary + " y")
 	f.Add(canary[:8] + canary[:8] + canary)

@@ -19,8 +19,12 @@ const maxBody = 64 << 20
 
 var (
 	errSilence = errors.New("the server said nothing for too long")
+	errSlow    = errors.New("the answer came too slowly")
 	errCut     = errors.New("the answer was cut")
 )
+
+// slowest is how many times the longest silence a whole answer may take.
+const slowest = 10
 
 // wire sends a request and reads its answer as a whole: what comes out of it has all its bytes, is JSON where it claims success, and
 // holds no token.
@@ -36,6 +40,8 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer cancel(nil)
 	alarm := time.AfterFunc(w.silence, func() { cancel(errSilence) })
 	defer alarm.Stop()
+	end := time.AfterFunc(slowest*w.silence, func() { cancel(errSlow) })
+	defer end.Stop()
 	w.count.Add(1)
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
@@ -78,8 +84,8 @@ func (w *wire) explain(req *http.Request, ctx context.Context, err error) error 
 	if req.Context().Err() != nil {
 		return req.Context().Err()
 	}
-	if errors.Is(context.Cause(ctx), errSilence) {
-		err = errSilence
+	if cause := context.Cause(ctx); errors.Is(cause, errSilence) || errors.Is(cause, errSlow) {
+		err = cause
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut
 	}

@@ -19,6 +19,13 @@ const GitHubSource = "github"
 // githubVersion is raised when the miner finds more than it did: what an older one has read is then read again.
 const githubVersion = 1
 
+// IsGitHubAnswer tells whether an error is about what the API answered, and not about this machine: another time, it may answer better.
+func IsGitHubAnswer(err error) bool {
+	var s *github.StatusError
+	return errors.As(err, &s) || errors.Is(err, github.ErrBadAnswer) || errors.Is(err, github.ErrMoving) ||
+		errors.Is(err, github.ErrRedirect) || errors.Is(err, github.ErrAccepted)
+}
+
 // Errors of the API that callers tell apart.
 var (
 	ErrGitHubUnknown      = github.ErrUnknownRepo

@@ -50,7 +50,7 @@ func issuePR(b github.Bundle, l github.IssueLink) IssuePR {
 	p := IssuePR{
 		RepoID: b.Repo.ID, Issue: l.Issue, PR: l.Change.Number, Closing: l.Closing, Merged: l.Change.Merged, Confidence: "weak",
 		Negated: l.Negated, Quote: l.Quote, At: l.At, External: l.External, Where: l.Where, Why: l.Why, Base: l.Change.Base,
-		SHA: l.Change.SHA, Author: l.Author, CutOff: l.CutOff,
+		SHA: l.Change.SHA, Author: l.Author, CutOff: l.CutOff, RevertedBy: l.RevertedBy,
 	}
 	if l.Strong {
 		p.Confidence = "strong"

@@ -234,6 +234,29 @@ func TestGitHubNetworkGoes(t *testing.T) {
 	}
 }
 
+// TestGitHubInterrupted: what was read before the interruption is kept, and not read again.
+func TestGitHubInterrupted(t *testing.T) {
+	t.Parallel()
+	api, c := clock(t)
+	s := openStore(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	sum, err := GitHub(ctx, s, "octo/clock", GitHubOptions{Client: c, Progress: func(done int, _ time.Time) {
+		if done == 3 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || sum.Pulls+sum.Issues != 3 || sum.New == 0 || sum.Failures != nil {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	first := api.Hits("/pulls/10")
+	if _, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sorted(clockLeads), sorted(briefLeads(t, s))); diff != "" || api.Hits("/pulls/10") != first {
+		t.Error(api.Hits("/pulls/10"), first, diff)
+	}
+}
+
 func TestGitHubRenamed(t *testing.T) {
 	t.Parallel()
 	api, c := clock(t)

@@ -51,19 +51,20 @@ type IssuePR struct {
 	Quote      string    `json:"quote,omitempty"`
 	At         time.Time `json:"at,omitzero"`
 
-	External string      `json:"external,omitempty"` // "owner/name#12" for an issue of another repository; Issue is 0 then
-	Where    string      `json:"where,omitempty"`    // what links them: body, title, "commit <sha>", timeline, api
-	Why      string      `json:"why,omitempty"`      // Closing is what it is
-	Base     string      `json:"base,omitempty"`     // the branch that the change went to
-	SHA      string      `json:"sha,omitempty"`      // of the commit that it landed as
-	Author   string      `json:"author,omitempty"`   // of the text that links them
-	CutOff   time.Time   `json:"cut_off,omitzero"`   // up to which the issue's texts may be used
-	Texts    []TextState `json:"texts,omitempty"`    // of the issue at the cut-off; none: it was not read
+	External   string      `json:"external,omitempty"`    // "owner/name#12" for an issue of another repository; Issue is 0 then
+	Where      string      `json:"where,omitempty"`       // what links them: body, title, "commit <sha>", timeline, api
+	Why        string      `json:"why,omitempty"`         // Closing is what it is
+	Base       string      `json:"base,omitempty"`        // the branch that the change went to
+	SHA        string      `json:"sha,omitempty"`         // of the commit that it landed as
+	Author     string      `json:"author,omitempty"`      // of the text that links them
+	CutOff     time.Time   `json:"cut_off,omitzero"`      // up to which the issue's texts may be used
+	Texts      []TextState `json:"texts,omitempty"`       // of issue and change at the cut-off; none: the issue was not read
+	RevertedBy int         `json:"reverted_by,omitempty"` // a merged change that took this one back; 0: none is known
 }
 
 // TextState tells whether a text of an issue is as it was at the cut-off.
 type TextState struct {
-	What  string    `json:"what"`  // title, body, "comment <id>"
+	What  string    `json:"what"`  // title, body, "comment <id>", "change title", "change body"
 	State string    `json:"state"` // clean, edited, later, unknown
 	At    time.Time `json:"at,omitzero"`
 	Was   string    `json:"was,omitempty"` // a title at the cut-off, when it was changed since

@@ -67,6 +67,19 @@ func Silent(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
+// Drip sends a byte now and then until the client goes away.
+func Drip(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	for r.Context().Err() == nil {
+		fmt.Fprint(w, " ")
+		w.(http.Flusher).Flush()
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+	}
+}
+
 // Echo answers with everything that the client sent, as a careless proxy does.
 func Echo(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
