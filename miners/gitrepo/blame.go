@@ -16,6 +16,12 @@ import (
 type BlameOptions struct {
 	IgnoreSpace bool     // changes of white space are looked through (-w)
 	IgnoreRevs  []string // commits that are looked through, by full id; ids that are no commit here are passed over
+	Moves       bool     // lines that were moved or copied within the file are followed (-M)
+	// Copies follows lines from other files: 1 from those that the same commit changed (-C), 2 also from any file when the commit
+	// added the file (-C -C), 3 from any file of any commit. It costs more than all the rest, since filters of changed paths are
+	// of no use to it.
+	Copies   int
+	Unmarked bool // BlameLine.Ignored stays unset, which halves the cost of IgnoreRevs
 }
 
 // Blame says for the lines of a file in a commit which commit introduced them; renames of the whole file are followed. The
@@ -34,9 +40,10 @@ func (m *Mirror) Blame(ctx context.Context, commit, path string, ranges []Range,
 	}
 	o.IgnoreRevs = ignore
 	found, err := m.blame(ctx, commit, path, ranges, o)
-	if err == nil && len(ignore) > 0 {
+	if err == nil && len(ignore) > 0 && !o.Unmarked {
 		var plain []BlameLine
-		plain, err = m.blame(ctx, commit, path, ranges, BlameOptions{IgnoreSpace: o.IgnoreSpace})
+		o.IgnoreRevs = nil
+		plain, err = m.blame(ctx, commit, path, ranges, o)
 		markIgnored(found, plain, ignore)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -63,6 +70,12 @@ func (m *Mirror) blame(ctx context.Context, commit, path string, ranges []Range,
 	args := []string{"blame", "--porcelain", "--encoding=none"}
 	if o.IgnoreSpace {
 		args = append(args, "-w")
+	}
+	if o.Moves {
+		args = append(args, "-M")
+	}
+	for range o.Copies {
+		args = append(args, "-C")
 	}
 	for _, id := range o.IgnoreRevs {
 		args = append(args, "--ignore-rev="+id)

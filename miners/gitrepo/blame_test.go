@@ -100,6 +100,60 @@ func TestBlame(t *testing.T) {
 	}
 }
 
+// wandering moves a block within its file, and then to another file.
+const wandering = `
+commit one "m"
+commit move "m"
+commit copy "m"
+-- one/a.txt --
+first line of the block, long enough to be told from all other lines
+second line of the block, long enough to be told from all other lines
+x
+y
+z
+-- one/b.txt --
+b
+-- move/a.txt --
+x
+y
+z
+first line of the block, long enough to be told from all other lines
+second line of the block, long enough to be told from all other lines
+-- copy/a.txt --
+x
+y
+z
+-- copy/b.txt --
+b
+first line of the block, long enough to be told from all other lines
+second line of the block, long enough to be told from all other lines
+`
+
+func TestBlameMovesAndCopies(t *testing.T) {
+	t.Parallel()
+	r := gittest.Build(t, wandering)
+	m := gitrepo.At(r.Dir)
+	t.Cleanup(func() { m.Close() })
+	for _, c := range []struct {
+		commit, path string
+		line         int
+		options      gitrepo.BlameOptions
+		want         string
+	}{
+		{"move", "a.txt", 4, gitrepo.BlameOptions{}, "4 move a.txt:4"},
+		{"move", "a.txt", 4, gitrepo.BlameOptions{Moves: true}, "4 one a.txt:1 boundary"},
+		{"copy", "b.txt", 3, gitrepo.BlameOptions{Moves: true}, "3 copy b.txt:3"},
+		{"copy", "b.txt", 3, gitrepo.BlameOptions{Moves: true, Copies: 1}, "3 one a.txt:2 boundary"},
+		{"copy", "b.txt", 3, gitrepo.BlameOptions{Copies: 1, IgnoreRevs: []string{r.ID("move")}}, "3 one a.txt:2 boundary"},
+		{"move", "a.txt", 5, gitrepo.BlameOptions{IgnoreRevs: []string{r.ID("move")}, Unmarked: true}, "5 one a.txt:2 boundary"},
+	} {
+		got, err := m.Blame(t.Context(), r.ID(c.commit), c.path, []gitrepo.Range{{First: c.line, Last: c.line}}, c.options)
+		if diff := cmp.Diff([]string{c.want}, blamed(r, got)); err != nil || diff != "" {
+			t.Errorf("%+v (-want +got):\n%s%v", c.options, diff, err)
+		}
+	}
+}
+
 func TestBlameErrors(t *testing.T) {
 	t.Parallel()
 	r := gittest.Build(t, reformatted)

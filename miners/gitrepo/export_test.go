@@ -5,3 +5,6 @@ func At(dir string) *Mirror {
 	g := git{dir: dir}
 	return &Mirror{source: source{path: dir, shown: dir}, git: g, objects: newPool(g)}
 }
+
+// ParseCommit reads the header of a commit object.
+func ParseCommit(data []byte) Commit { return parseCommit(object{data: data}) }
