@@ -23,7 +23,8 @@ type grammar struct {
 	load     func() *sitter.Language
 	comments func([]byte) ([]span, bool)
 	symbols  func() []role
-	optional string // what a formatter may add or drop: ";" at the end of a statement, "'" for "\""
+	names    func() []bool // by symbol
+	optional string        // what a formatter may add or drop: ";" at the end of a statement, "'" for "\""
 }
 
 var grammars = map[string]*grammar{
@@ -44,6 +45,7 @@ func newGrammar(load func() *sitter.Language, optional string, comments ...strin
 	query := sync.OnceValues(func() (*sitter.Query, error) {
 		return sitter.NewQuery([]byte("[("+strings.Join(comments, ") (")+")] @c"), load())
 	})
+	g.names = sync.OnceValue(func() []bool { return identifiers(load()) })
 	g.symbols = sync.OnceValue(func() []role { return roles(load(), comments) })
 	g.comments = func(src []byte) ([]span, bool) {
 		q, err := query()

@@ -36,6 +36,14 @@ func (g *grammar) shape(src []byte) ([]twig, bool) {
 	return g.strip(g.walk(root), src), true
 }
 
+// roleIn is the role of a symbol; that of an error is in no table.
+func roleIn(roles []role, s sitter.Symbol) role {
+	if int(s) >= len(roles) {
+		return plain
+	}
+	return roles[s]
+}
+
 // walk lists the nodes from the top down, without what is inside of comments.
 func (g *grammar) walk(root *sitter.Node) []node {
 	roles := g.symbols()
@@ -45,7 +53,7 @@ func (g *grammar) walk(root *sitter.Node) []node {
 	for depth := 0; depth >= 0; {
 		n := cursor.CurrentNode()
 		out = append(out, node{depth, n.Symbol(), int(n.StartByte()), int(n.EndByte()), false})
-		if roles[n.Symbol()] != comment && cursor.GoToFirstChild() {
+		if roleIn(roles, n.Symbol()) != comment && cursor.GoToFirstChild() {
 			depth++
 			continue
 		}
