@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"sluice/pipeline/attribution"
 	"sluice/pipeline/build"
@@ -65,7 +64,8 @@ type szzOptions struct {
 	workers  int
 }
 
-func (o *szzOptions) addFlags(f *pflag.FlagSet) {
+func (o *szzOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringVar(&o.variants, "variant", attribution.Default, "methods, comma separated, or all: see sluice szz variants")
 	f.IntVar(&o.workers, "workers", 0, "fixes at once (default: the machine's cores)")
 }
@@ -110,7 +110,7 @@ Exit code 5: some of the fixes are no commits of the repository, or git failed o
 	f := cmd.Flags()
 	f.StringVar(&repo, "repo", "", "the repository: a folder, bare or not, or an address")
 	f.StringVar(&from, "from", "", "file with more commit ids, the first word of each line; - is standard input")
-	o.addFlags(f)
+	o.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("repo")
 	return cmd
 }

@@ -53,7 +53,7 @@ Wilson's at 95 %. With --json each line is an object of type "szz-eval", one a m
 	f.StringArrayVar(&o.repos, "repo", nil, "where a repository is: owner/name=DIR, again for each; or DIR for a truth of one repository")
 	f.StringVar(&o.template, "repos", "", "where repositories are: a folder with {owner} and {name}")
 	f.BoolVar(&o.issueDates, "issue-dates", false, "leave out candidates that are not older than the issue, where the truth dates it (methods of the literature only)")
-	o.addFlags(f)
+	o.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("truth")
 	return cmd
 }
@@ -80,10 +80,10 @@ func (a *app) szzEval(ctx context.Context, o evalOptions) (err error) {
 	defer func() { err = errors.Join(err, done()) }()
 	evals := make([]attribution.Evaluation, len(variants))
 	for i, v := range variants {
-		evals[i].Variant = v.Name
+		evals[i].Variant = v
 	}
 	for i, g := range groups {
-		if err := a.evalRepo(ctx, g, dir, variants, evals, o); err != nil {
+		if err := a.evalRepo(ctx, g, dir, evals, o); err != nil {
 			return err
 		}
 		a.evalDone(i+1, len(groups), g)
@@ -164,7 +164,7 @@ func exists(path string) bool {
 }
 
 // evalRepo evaluates every method on the rows of one repository. Methods share nothing, so that their times can be compared.
-func (a *app) evalRepo(ctx context.Context, g byRepo, dir string, variants []attribution.Variant, evals []attribution.Evaluation, o evalOptions) (err error) {
+func (a *app) evalRepo(ctx context.Context, g byRepo, dir string, evals []attribution.Evaluation, o evalOptions) (err error) {
 	if g.source == "" {
 		for i := range evals {
 			evals[i].Lost(g.rows)
@@ -182,10 +182,10 @@ func (a *app) evalRepo(ctx context.Context, g byRepo, dir string, variants []att
 			dates[t.Fix] = t.Reported
 		}
 	}
-	for i, v := range variants {
+	for i := range evals {
 		options := attribution.Options{Workers: build.Workers(o.workers), Clock: a.clock}
-		if err := evals[i].Add(ctx, attribution.NewKit(repo, dates), v, g.rows, options); err != nil {
-			return fmt.Errorf("evaluating %s on %s: %w", v.Name, g.name, err)
+		if err := evals[i].Add(ctx, attribution.NewKit(repo, dates), g.rows, options); err != nil {
+			return fmt.Errorf("evaluating %s on %s: %w", evals[i].Variant.Name, g.name, err)
 		}
 	}
 	return nil

@@ -40,21 +40,21 @@ type outcome struct {
 
 // Evaluation collects the outcomes of one strategy.
 type Evaluation struct {
-	Variant  string
+	Variant  Variant
 	Missing  []Missing // also what is only told: Unrelated, Failed
 	outcomes []outcome
 	wall     time.Duration
 }
 
 // Add attributes the fixes of rows of one repository and takes down how that went. Rows must be of that repository.
-func (e *Evaluation) Add(ctx context.Context, k *Kit, v Variant, rows []Truth, o Options) error {
+func (e *Evaluation) Add(ctx context.Context, k *Kit, rows []Truth, o Options) error {
 	idx, err := k.Repo.Index(ctx)
 	if err != nil {
 		return err
 	}
-	strategy, err := v.New(ctx, k)
+	strategy, err := e.Variant.New(ctx, k)
 	if err != nil {
-		return fmt.Errorf("preparing %s: %w", v.Name, err)
+		return fmt.Errorf("preparing %s: %w", e.Variant.Name, err)
 	}
 	known, fixes, err := e.resolve(ctx, k.Repo.Mirror, rows)
 	if err != nil {
@@ -161,7 +161,7 @@ type Report struct {
 
 // Report counts what was taken down. The workers are for the record.
 func (e *Evaluation) Report(workers int) Report {
-	r := Report{Variant: e.Variant, Missing: []Missing{}, Repos: []Score{}, NotThere: map[string]int{}}
+	r := Report{Variant: e.Variant.Name, Missing: []Missing{}, Repos: []Score{}, NotThere: map[string]int{}}
 	byRepo := map[string][]outcome{}
 	for _, o := range e.outcomes {
 		r.Strategy = cmp.Or(r.Strategy, o.result.Strategy)

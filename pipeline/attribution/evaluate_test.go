@@ -72,8 +72,8 @@ func evaluate(t *testing.T, r *Repository, variant string, rows []Truth) Report 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := Evaluation{Variant: variant}
-	if err := e.Add(t.Context(), NewKit(r, nil), variants[0], rows, Options{Workers: 2, Clock: ticking()}); err != nil {
+	e := Evaluation{Variant: variants[0]}
+	if err := e.Add(t.Context(), NewKit(r, nil), rows, Options{Workers: 2, Clock: ticking()}); err != nil {
 		t.Fatal(err)
 	}
 	return e.Report(2)
@@ -130,10 +130,10 @@ func (b broken) Attribute(_ context.Context, fix szz.Fix) (szz.Answer, error) {
 func TestEvaluateGoesOn(t *testing.T) {
 	t.Parallel()
 	g, r := open(t)
-	e := Evaluation{Variant: "broken"}
 	v := Variant{Name: "broken", New: func(context.Context, *Kit) (szz.Strategy, error) { return broken{g.ID("fix")}, nil }}
+	e := Evaluation{Variant: v}
 	rows := []Truth{{Repo: "o/r", Fix: g.ID("fix"), Intro: []string{g.ID("two")}}, {Repo: "o/r", Fix: g.ID("add"), Intro: []string{g.ID("fix")}}}
-	if err := e.Add(t.Context(), NewKit(r, nil), v, rows, Options{Clock: ticking()}); err != nil {
+	if err := e.Add(t.Context(), NewKit(r, nil), rows, Options{Clock: ticking()}); err != nil {
 		t.Fatal(err)
 	}
 	e.Lost([]Truth{{Repo: "o/gone", Fix: idA}})
