@@ -25,7 +25,7 @@ type FirstBadRef struct {
 // statement is credible, and whether a later one takes it back, is for the caller. It does nothing but look for three words in texts that
 // hold none of them.
 func FirstBad(text string, self Repo) []FirstBadRef {
-	if !firstBadStem.MatchString(text) || botText.MatchString(text) {
+	if !speaksOfBad(strings.ToLower(text)) || botText.MatchString(text) {
 		return nil
 	}
 	p := newReport(text)
@@ -46,10 +46,14 @@ func FirstBad(text string, self Repo) []FirstBadRef {
 	return out
 }
 
-var (
-	firstBadStem = regexp.MustCompile(`(?i)bisect|first[ -](?:bad|broken|faulty|failing)|regress`)
-	alternative  = regexp.MustCompile(`^["'` + "`" + `)\]>*_]{0,4}\s*,?\s*or\s+(?:in\s+|by\s+|to\s+)?(?:commits?\s+)?` + open + `$`)
-)
+// badStems are in lower case. A text without one of them holds no statement, and is left after a search that is cheaper than a pattern.
+var badStems = []string{"bisect", "first bad", "first-bad", "first broken", "first-broken", "first fail", "first-fail", "first fault", "first-fault", "regress"}
+
+func speaksOfBad(low string) bool {
+	return slices.ContainsFunc(badStems, func(stem string) bool { return strings.Contains(low, stem) })
+}
+
+var alternative = regexp.MustCompile(`^["'` + "`" + `)\]>*_]{0,4}\s*,?\s*or\s+(?:in\s+|by\s+|to\s+)?(?:commits?\s+)?` + open + `$`)
 
 // newReport prepares a text of which code is a part: only comments of HTML are hidden, and lines of code stay lines.
 func newReport(text string) prose {
@@ -89,13 +93,14 @@ var (
 var localisers = []struct {
 	name   string
 	before *regexp.Regexp
-	bisect bool // only where the sentence speaks of a bisection
+	stem   string // in lower case; stands in the words
+	bisect bool   // only where the sentence speaks of a bisection
 }{
-	{"first-bad", regexp.MustCompile(`(?i)\bfirst[ -](?:bad|broken|faulty|failing) (?:git )?(?:commit|revision|rev|change|changeset|patch|pr|merge)(?:\s+(?:is|was|being|i found is|i found was))?\s*(?:[:=]|->|=>)?` + named), false},
-	{"bisected", regexp.MustCompile(`(?i)\bbisect(?:ed|ing|ion|s)?\b[^.\n]{0,60}?\b(?:to|at|on|as|is|was|found|finds|identif(?:ied|ies)|blame[sd]?|says|said|shows?|showed|gave|gives|yield(?:s|ed)|names?|named|revealed|reveals|returned|returns|reports?|reported|landed|confirms?|confirmed)` + named), false},
-	{"regression", regexp.MustCompile(`(?i)\bregress(?:ion|ions|ed|es)\b[^.\n]{0,40}?\b(?:introduced|caused|started|starts|began|created|brought in|came)\b[^.\n]{0,12}?\b(?:in|by|with|from|through|via|since|after)` + named), false},
-	{"regressed", regexp.MustCompile(`(?i)\b(?:regressed (?:in|by|with|since|due to)|regressed commit:?|regressing (?:commit|change|pr):?)` + named), false},
-	{"bisected", regexp.MustCompile(`(?i)\b(?:introduced (?:in|by|with)|caused by|broken (?:in|by|since)|(?:culprit|offending commit|bad commit|guilty commit) (?:is|was|seems to be)|started (?:with|in|at|after))` + named), true},
+	{"first-bad", regexp.MustCompile(`(?i)\bfirst[ -](?:bad|broken|faulty|failing) (?:git )?(?:commit|revision|rev|change|changeset|patch|pr|merge)(?:\s+(?:is|was|being|i found is|i found was))?\s*(?:[:=]|->|=>)?` + named), "first", false},
+	{"bisected", regexp.MustCompile(`(?i)\bbisect(?:ed|ing|ion|s)?\b[^.\n]{0,60}?\b(?:to|at|on|as|is|was|found|finds|identif(?:ied|ies)|blame[sd]?|says|said|shows?|showed|gave|gives|yield(?:s|ed)|names?|named|revealed|reveals|returned|returns|reports?|reported|landed|confirms?|confirmed)` + named), "bisect", false},
+	{"regression", regexp.MustCompile(`(?i)\bregress(?:ion|ions|ed|es)\b[^.\n]{0,40}?\b(?:introduced|caused|started|starts|began|created|brought in|came)\b[^.\n]{0,12}?\b(?:in|by|with|from|through|via|since|after)` + named), "regress", false},
+	{"regressed", regexp.MustCompile(`(?i)\b(?:regressed (?:in|by|with|since|due to)|regressed commit:?|regressing (?:commit|change|pr):?)` + named), "regress", false},
+	{"bisected", regexp.MustCompile(`(?i)\b(?:introduced (?:in|by|with)|caused by|broken (?:in|by|since)|(?:culprit|offending commit|bad commit|guilty commit) (?:is|was|seems to be)|started (?:with|in|at|after))` + named), "", true},
 }
 
 var (
@@ -112,15 +117,19 @@ var (
 
 // localise finds the words that make the mention a completed localisation, if any.
 func (m *mention) localise(p prose) {
+	from, to := p.line(m.start)
+	first, last := p.sentence(m.start, m.end)
+	if !speaksOfBad(strings.ToLower(p.text[min(from, first):max(to, last)])) {
+		return
+	}
 	if strings.HasSuffix(p.joined[:m.start], "..") || rangeOn.MatchString(p.joined[m.end:min(len(p.joined), m.end+window)]) {
 		return
 	}
-	from, to := p.line(m.start)
 	if at := verdict.FindStringIndex(p.text[from:to]); at != nil && from+at[0] <= m.start && m.start <= from+at[1]+1 {
 		m.cue, m.cueStart, m.method = "first-bad", from, Trailer
 		return
 	}
-	from, to = p.sentence(m.start, m.end)
+	from, to = first, last
 	if strings.HasSuffix(strings.TrimSpace(p.joined[from:to]), "?") {
 		return
 	}
@@ -129,9 +138,13 @@ func (m *mention) localise(p prose) {
 		m.cue, m.cueStart = "first-bad", m.start
 		return
 	}
+	low, bisected := strings.ToLower(left), strings.Contains(strings.ToLower(left+right), "bisect")
 	for _, l := range localisers {
+		if l.bisect && !bisected || !strings.Contains(low, l.stem) {
+			continue
+		}
 		at := l.before.FindStringIndex(left)
-		if at == nil || l.bisect && !strings.Contains(strings.ToLower(left+right), "bisect") {
+		if at == nil {
 			continue
 		}
 		if doubt.MatchString(left[:at[0]]) || limits.MatchString(left[at[0]:at[1]]) {

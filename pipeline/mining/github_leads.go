@@ -21,6 +21,7 @@ func githubFound(b github.Bundle) ([]Found, error) {
 	}
 	var out []Found
 	add := func(kind, method, key string, data any) {
+		key = fmt.Sprintf("%d %s", b.Repo.ID, key) // another repository may come to have the name
 		out = append(out, Found{Kind: kind, Repo: b.Repo.Name, Source: GitHubSource, Method: method, Key: key, Data: data})
 	}
 	for _, l := range d.Links {

@@ -424,3 +424,35 @@ func FuzzGitHubState(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkGitHub mines 500 merged pull requests from a fake on this machine: what the miner itself costs, without the API's pace.
+func BenchmarkGitHub(b *testing.B) {
+	api := githubtest.New()
+	defer api.Close()
+	api.Clock()
+	text := strings.Repeat("Some words about the change, as people write them. ", 40)
+	for n := 100; n < 600; n++ {
+		api.Pull("octo/clock", githubtest.Merged(n, "main", "Fix", fmt.Sprintf("Fixes #1. Regression from #%d. %s", n-1, text), float64(n)),
+			githubtest.Commit(githubtest.SHA('9'), text))
+	}
+	requests := int64(0)
+	for b.Loop() {
+		dir := b.TempDir()
+		s, err := store.OpenDir(b.Context(), dir, store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c, err := access(api.URL, func(o *GitHubAccess) { o.Cache, o.PerPage = filepath.Join(dir, "cache"), 100 })
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := GitHub(b.Context(), s, "octo/clock", GitHubOptions{Client: c}); err != nil {
+			b.Fatal(err)
+		}
+		requests += c.Counts().Requests
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(requests)/b.Elapsed().Seconds(), "requests/s")
+}
