@@ -18,6 +18,7 @@ import (
 	"sluice/internal/demo"
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
+	"sluice/pipeline/mining"
 	"sluice/store"
 )
 
@@ -32,6 +33,8 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("opening: %w", store.ErrNewer), exitStore},
 		{fmt.Errorf("opening: %w", gitrepo.ErrNotRepository), exitInput},
 		{fmt.Errorf("building: %w", pipeline.ErrBudget), exitIncomplete},
+		{fmt.Errorf("mining: %w", mining.ErrGitHubNetwork), exitEnvironment},
+		{fmt.Errorf("mining: %w", mining.ErrGitHubLimited), exitIncomplete},
 		{fmt.Errorf("outer: %w", fail(exitNothing, errors.New("nothing"), "hint")), exitNothing},
 		{unwritable(fmt.Errorf("making it: %w", &fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EROFS}), "--out"), exitInput},
 		{unwritable(errors.New("surprise"), "--out"), exitInternal},

@@ -274,6 +274,9 @@ func (a *app) printMined(sum mining.GitHubSummary) {
 	for _, l := range sum.Leads {
 		a.say("  %s by %s: %d", l.Kind, l.Method, l.Found)
 	}
+	if sum.Gone > 0 {
+		a.say("  gone since they failed: %d", sum.Gone)
+	}
 	for _, f := range sum.Failures {
 		a.say("  failed: %s: %s", f.Item, oneLine(f.Reason))
 	}

@@ -17,7 +17,7 @@ func fakeGitHub(e *testscript.Env) {
 		e.Defer(s.Close)
 		s.Clock()
 		s.Repo("octo/broken", 8)
-		s.Pull("octo/broken", githubtest.Merged(3, "main", "Fix", "Introduced in #2 by mistake", 5), githubtest.Commit(githubtest.SHA('a'), "x"))
+		s.Pull("octo/broken", githubtest.Merged(3, "main", "Fix", "Introduced in 89abcdef by mistake", 5), githubtest.Commit(githubtest.SHA('a'), "x"))
 		s.Fault("/repos/octo/broken/pulls/3/reviews", 1, githubtest.Echo(http.StatusForbidden))
 		s.Put("repositories/7", githubtest.Object{"id": 7, "full_name": "octo/clock", "default_branch": "main"})
 		s.Fault("/repos/old/clock", 100, githubtest.Redirect(http.StatusMovedPermanently, s.URL+"/repositories/7"))

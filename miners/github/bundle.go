@@ -32,8 +32,10 @@ type Bundle struct {
 	ReviewComments []json.RawMessage `json:"review_comments,omitempty"`
 	Comments       []json.RawMessage `json:"comments,omitempty"`
 	Timeline       []json.RawMessage `json:"timeline,omitempty"`
-	Linked         []Linked          `json:"linked,omitempty"`  // issues that the texts of the change name, and that are issues
-	Closers        []Closer          `json:"closers,omitempty"` // changes that hold a commit which closed the issue
+	Linked         []Linked          `json:"linked,omitempty"`     // issues that the texts of the change name, and that are issues
+	Origins        []json.RawMessage `json:"origins,omitempty"`    // changes that texts blame
+	NoChanges      []int             `json:"no_changes,omitempty"` // numbers that texts blame, and that are no changes
+	Closers        []Closer          `json:"closers,omitempty"`    // changes that hold a commit which closed the issue
 	Releases       []json.RawMessage `json:"releases,omitempty"`
 	Tags           []json.RawMessage `json:"tags,omitempty"`
 	Edits          json.RawMessage   `json:"edits,omitempty"` // GraphQL's answer about edits and linked issues; absent: not asked or not told
@@ -128,8 +130,37 @@ func (c *Client) fetchPull(ctx context.Context, r Repository, it Item) (b Bundle
 	if b.Edits, err = c.edits(ctx, r, it); err != nil {
 		return b, err
 	}
-	b.Linked, err = c.linked(ctx, r, b)
+	if b.Linked, err = c.linked(ctx, r, b); err != nil {
+		return b, err
+	}
+	b.Origins, b.NoChanges, err = c.blamed(ctx, r, b)
 	return b, err
+}
+
+// maxBlamed bounds the changes that are looked up for the claims about one change.
+const maxBlamed = 20
+
+// blamed reads the changes that the texts name as origins: whether the number is a change's, whether and as which commit it landed.
+func (c *Client) blamed(ctx context.Context, r Repository, b Bundle) (pulls []json.RawMessage, none []int, err error) {
+	d, err := derivePull(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range d.Origins {
+		if o.Number == 0 || len(pulls)+len(none) >= maxBlamed {
+			continue
+		}
+		pg, err := c.get(ctx, r.path("pulls/%d", o.Number))
+		switch {
+		case missing(err):
+			none = append(none, o.Number)
+		case err != nil:
+			return nil, nil, err
+		default:
+			pulls = append(pulls, pg.body)
+		}
+	}
+	return pulls, none, nil
 }
 
 // linked reads the issues of this repository that the change names. What turns out to be a pull request, or is gone, is left out.

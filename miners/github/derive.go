@@ -51,8 +51,11 @@ type IssueLink struct {
 // Origin says that an earlier change introduced the defect that the change repairs.
 type Origin struct {
 	links.Claim
+	Intro  Change    // the change that Number names, where it was looked up
+	Landed time.Time // when Intro was merged; zero unknown
 	Change Change
-	Issue  int // in whose text it stands; 0: in the change's own
+	Merged time.Time // when Change was
+	Issue  int       // in whose text it stands; 0: in the change's own
 	Where  string
 	Author string
 	At     time.Time
@@ -258,7 +261,24 @@ func (p pull) origins(own []Text, linked []IssueLink) (out []Origin, err error) 
 			out = p.claims(out, t, l.Issue)
 		}
 	}
-	return out, nil
+	return p.intros(out)
+}
+
+// intros reads the changes that were looked up for the claims.
+func (p pull) intros(origins []Origin) ([]Origin, error) {
+	pulls, err := decodeAll[github.PullRequest](p.Origins)
+	if err != nil {
+		return nil, fmt.Errorf("reading the changes that #%d names: %w", p.change.Number, err)
+	}
+	origins = slices.DeleteFunc(origins, func(o Origin) bool { return o.Number > 0 && slices.Contains(p.NoChanges, o.Number) })
+	for i := range origins {
+		for j := range pulls {
+			if origins[i].Number > 0 && pulls[j].GetNumber() == origins[i].Number {
+				origins[i].Intro, origins[i].Landed = changeOf(&pulls[j]), pulls[j].GetMergedAt().Time
+			}
+		}
+	}
+	return origins, nil
 }
 
 // claims adds those of one text. A change is not its own origin, nor is an issue that it closes.
@@ -270,7 +290,7 @@ func (p pull) claims(out []Origin, t Text, issue int) []Origin {
 		if c.Negated || c.External != "" || c.Number == p.change.Number || isIssue || slices.ContainsFunc(p.commits, own) || slices.ContainsFunc(out, known) {
 			continue
 		}
-		out = append(out, Origin{Claim: c, Change: p.change, Issue: issue, Where: t.Where, Author: t.Author, At: t.At})
+		out = append(out, Origin{Claim: c, Change: p.change, Merged: p.merged, Issue: issue, Where: t.Where, Author: t.Author, At: t.At})
 	}
 	return out
 }

@@ -252,6 +252,31 @@ func TestNamedButNoIssue(t *testing.T) {
 	}
 }
 
+// TestBlamed: what texts blame is looked up. A number that is an issue's is no origin.
+func TestBlamed(t *testing.T) {
+	t.Parallel()
+	s, c, _ := setup(t, nil)
+	s.Repo("o/r", 7)
+	s.Pull("o/r", githubtest.Merged(2, "main", "Feature", "", 1))
+	s.Pull("o/r", githubtest.Object{"number": 4, "state": "open", "created_at": githubtest.At(1), "updated_at": githubtest.At(1)})
+	s.Pull("o/r", githubtest.Merged(3, "main", "Fix crash", "Broken by #2. Caused by #4. Caused by #5. Regression from "+githubtest.SHA('a')[:9]+"1.", 20))
+	b, err := c.Fetch(t.Context(), repo, Item{Number: 3, Pull: true, Raw: json.RawMessage(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Derive(b)
+	var got []string
+	for _, o := range d.Origins {
+		got = append(got, fmt.Sprintf("#%d %s intro #%d %.3s merged %s landed %v", o.Number, o.SHA, o.Intro.Number, o.Intro.SHA, tri(o.Intro.Merged), !o.Landed.IsZero()))
+	}
+	want := []string{
+		"#2  intro #2 222 merged true landed true", "#4  intro #4  merged false landed false", "#0 aaaaaaaaa1 intro #0  merged unknown landed false",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+}
+
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	day := githubtest.Day

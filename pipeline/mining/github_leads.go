@@ -67,8 +67,18 @@ func pairOf(b github.Bundle, o github.Origin) Pair {
 		RepoID: b.Repo.ID, Intro: Ref{SHA: o.SHA, Number: o.Number}, Fix: Ref{SHA: o.Change.SHA, Number: o.Change.Number}, Issue: o.Issue,
 		Cue: o.Cue, Quote: o.Quote, Where: o.Where, Author: o.Author, At: o.At,
 	}
-	if o.Number == 0 || o.Number > o.Change.Number {
-		p.Unknown = []string{"order"} // a smaller number was opened earlier; of a commit id, only git knows
+	switch {
+	case o.Number == 0:
+		p.Unknown = []string{"order"} // only git knows
+	case o.Intro.Number == 0:
+		p.Unknown = []string{"change", "merged", "order"}
+	case o.Landed.IsZero():
+		p.Unknown = []string{"merged", "order"}
+	default:
+		p.Intro.SHA = o.Intro.SHA
+		if !o.Landed.Before(o.Merged) {
+			p.Unknown = []string{"order"} // the origin would have landed after its repair
+		}
 	}
 	return p
 }

@@ -34,7 +34,8 @@ type Pair struct {
 	Quote  string `json:"quote,omitempty"`
 	Where  string `json:"where,omitempty"`  // in which text it stands: body, "commit <sha>", "comment <id>", "issue <n> body"
 	Author string `json:"author,omitempty"` // who says so
-	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order".
+	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order",
+	// "change" (the number may be an issue's).
 	Unknown []string  `json:"unknown,omitempty"`
 	At      time.Time `json:"at,omitzero"` // when it was said
 }
