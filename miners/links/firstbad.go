@@ -69,7 +69,10 @@ func newReport(text string) prose {
 	p := prose{text: text, lines: string(lines)}
 	joined := []byte(join(p.lines))
 	for start := 0; start < len(lines); {
-		end := start + strings.IndexByte(text[start:]+"\n", '\n')
+		end := len(lines)
+		if n := strings.IndexByte(text[start:], '\n'); n >= 0 {
+			end = start + n
+		}
 		if end < len(lines) && (strings.IndexByte(code[start:end], codeMark) >= 0 || ownLine.Match(lines[start:end])) {
 			joined[end] = '\n'
 		}
