@@ -19,8 +19,7 @@ func writeCommitGraph(ctx context.Context, g git) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(listing)
-	digest := hex.EncodeToString(sum[:])
+	digest := digestOf(listing)
 	mark := filepath.Join(g.dir, graphMark)
 	if old, err := os.ReadFile(mark); err == nil && string(old) == digest {
 		return nil
@@ -29,4 +28,9 @@ func writeCommitGraph(ctx context.Context, g git) error {
 		return err
 	}
 	return replaceFile(mark, []byte(digest))
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

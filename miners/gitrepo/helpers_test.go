@@ -1,6 +1,7 @@
 package gitrepo_test
 
 import (
+	"os"
 	"testing"
 
 	"sluice/miners/gitrepo"
@@ -32,3 +33,6 @@ func between(r *gittest.Repo, base, head string) gitrepo.Change {
 	}
 	return c
 }
+
+// osTemp is a folder for one draw of a test.
+func osTemp(t *testing.T) (string, error) { return os.MkdirTemp(t.TempDir(), "draw") }

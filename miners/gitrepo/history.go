@@ -33,11 +33,11 @@ func (m *Mirror) Changes(ctx context.Context, w Window) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", m.Name(), err)
 	}
-	pulls, err := m.pullHeads(ctx)
+	asked, err := m.requests(ctx)
 	if err != nil {
 		return nil, err
 	}
-	changes := assemble(line, pulls)
+	changes := assemble(line, asked)
 	if err := m.addCommits(ctx, tip, changes); err != nil {
 		return nil, fmt.Errorf("reading the merged commits of %s: %w", m.Name(), err)
 	}
@@ -58,27 +58,11 @@ func (m *Mirror) firstParents(ctx context.Context, tip string) ([]record, error)
 	return line, err
 }
 
-// pullHeads maps commits to the numbers of the pull and merge requests that end there.
-func (m *Mirror) pullHeads(ctx context.Context) (map[string][]int, error) {
-	numbers := map[string][]int{}
-	for _, prefix := range []string{"refs/pull/", "refs/merge-requests/"} {
-		found, err := m.refs(ctx, prefix)
-		if err != nil {
-			return nil, err
-		}
-		for name, id := range found {
-			number, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "/")
-			numbers[id] = append(numbers[id], atoi(number))
-		}
-	}
-	return numbers, nil
-}
-
 // assemble makes changes of a line of first parents.
-func assemble(line []record, pulls map[string][]int) []Change {
+func assemble(line []record, asked requests) []Change {
 	var changes []Change
 	for i, rec := range line {
-		c := newChange(rec, pulls)
+		c := newChange(rec, asked)
 		if i > 0 {
 			last := &changes[len(changes)-1]
 			if last.Number == c.Number && c.Number > 0 && c.Landing != Merge && last.Landing != Merge {
@@ -92,8 +76,8 @@ func assemble(line []record, pulls map[string][]int) []Change {
 	return changes
 }
 
-func newChange(rec record, pulls map[string][]int) Change {
-	id := identify(rec)
+func newChange(rec record, asked requests) Change {
+	id := asked.identify(rec)
 	c := Change{
 		Landing: Direct, Number: id.number, NumberBy: id.by, Head: rec.id, Parents: len(rec.parents), Author: rec.author,
 		Authored: rec.authored, Committed: rec.committed, Title: id.title, Body: id.body,
@@ -109,9 +93,8 @@ func newChange(rec record, pulls map[string][]int) Change {
 	case c.Number > 0:
 		c.Landing = Squash
 	}
-	if c.Number == 0 {
-		c.NumberBy = ""
-		c.numberFrom(pulls, ends)
+	if c.Number == 0 || c.NumberBy == byCloses {
+		c.numberFrom(asked, ends)
 	}
 	if c.Landing != Merge {
 		c.Commits = []string{rec.id}
@@ -119,17 +102,13 @@ func newChange(rec record, pulls map[string][]int) Change {
 	return c
 }
 
-// numberFrom takes the number of the only request that ends at the commits. Several do when a branch was reset to the
-// default branch, which says nothing.
-func (c *Change) numberFrom(pulls map[string][]int, ends []string) {
-	var numbers []int
-	for _, id := range ends {
-		numbers = append(numbers, pulls[id]...)
-	}
-	if len(numbers) != 1 || numbers[0] == 0 {
+// numberFrom takes the number of the only request that ends at the commits.
+func (c *Change) numberFrom(asked requests, ends []string) {
+	number := asked.only(ends...)
+	if number == 0 {
 		return
 	}
-	c.Number, c.NumberBy = numbers[0], byPullRef
+	c.Number, c.NumberBy = number, byPullRef
 	if c.Landing == Direct {
 		c.Landing = Rebase
 	}

@@ -40,6 +40,8 @@ var (
 	gitlabSee    = regexp.MustCompile(`(?m)^See merge request (?:\S*!|https?://\S+/merge_requests/)(\d+)\s*$`)
 	// apacheCloses is not "Closes #n", which names an issue: merge scripts of some projects add where the commits came from.
 	apacheCloses = regexp.MustCompile(`(?m)^Closes #(\d+) from \S+`)
+	// rietveld is the last line of a commit that the code review before Gerrit submitted.
+	rietveld     = regexp.MustCompile(`(?m)^https?://(?:golang\.org/cl|codereview\.appspot\.com)/(\d+)/?\s*\z`)
 	trailer      = regexp.MustCompile(`(?mi)^(?:PR-URL|Pull-Request(?:-URL)?|Part-of|Reviewed-on|Differential Revision|Merge-Request|GitHub-PR|PR): *(.*)$`)
 	trailerValue = regexp.MustCompile(`^<?(?:\S*/(?:pull|pulls|pull-requests|merge_requests)/(\d+)|` + // forges
 		`https?://\S*?/(?:\+/)?(\d+)(?:/\d+)?/?|` + // Gerrit: …/c/project/+/12345, …/12345
@@ -106,6 +108,9 @@ func trailerNumber(body string) int {
 		number = atoi(m[1])
 	}
 	for _, m := range apacheCloses.FindAllStringSubmatch(body, -1) {
+		number = atoi(m[1])
+	}
+	if m := rietveld.FindStringSubmatch(body); m != nil {
 		number = atoi(m[1])
 	}
 	for _, line := range trailer.FindAllStringSubmatch(body, -1) {

@@ -95,6 +95,9 @@ func TestTrailerNumber(t *testing.T) {
 		"Fixes: https://github.com/o/r/pull/12":                                       0,
 		"Reviewed-by: Ann (#12)":                                                      0,
 		"the PR-URL: https://github.com/o/r/pull/123":                                 0,
+		"R=ann\nCC=x\nhttps://golang.org/cl/184510043":                                184510043,
+		"see https://golang.org/cl/184510043":                                         0,
+		"https://codereview.appspot.com/7/\n\nand more text":                          0,
 		"PR-URL: soon": 0,
 	} {
 		if got := trailerNumber(body); got != want {

@@ -34,7 +34,7 @@ func NewIndex(changes []Change) *Index {
 
 // trust ranks how the number of a change is known; lower is better.
 func trust(c Change) int {
-	return slices.Index([]string{byMerge, bySquash, byTrailer, byPullRef}, c.NumberBy)
+	return slices.Index(OriginWays, c.NumberBy)
 }
 
 // Changes are the changes that were indexed, as given.

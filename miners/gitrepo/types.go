@@ -36,7 +36,7 @@ const (
 type Change struct {
 	Landing   Landing   `json:"landing"`
 	Number    int       `json:"number,omitempty"`    // of the pull or merge request; 0 unknown
-	NumberBy  string    `json:"number_by,omitempty"` // how it is known: merge-subject, squash-subject, trailer, pull-ref
+	NumberBy  string    `json:"number_by,omitempty"` // how it is known: see OriginWays
 	Base      string    `json:"base"`                // full commit id; "" for a root commit
 	Head      string    `json:"head"`
 	Commits   []string  `json:"commits,omitempty"` // the commits that it brought in, oldest first (Head itself for direct and squash)

@@ -1,0 +1,58 @@
+package gitrepo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"time"
+)
+
+// Commit is one commit with its message.
+type Commit struct {
+	ID        string
+	Parents   []string // full ids; more than one: a merge
+	Author    string   // "Name <mail>"
+	Authored  time.Time
+	Committed time.Time
+	Message   string // in UTF-8 where its commit says how it is encoded; else any bytes
+}
+
+// Subject is the first paragraph of the message on one line.
+func (c Commit) Subject() string {
+	subject, _ := record{message: c.Message}.subject()
+	return subject
+}
+
+// Commits lists every commit in the history of the branch ("": the default one), parents before children, and what the tip is.
+func (m *Mirror) Commits(ctx context.Context, branch string) (commits []Commit, tip string, err error) {
+	if _, tip, err = m.tip(ctx, branch); err != nil {
+		return nil, "", err
+	}
+	commits, err = m.log(ctx, "--reverse", tip)
+	return commits, tip, err
+}
+
+// log reads the commits that the arguments of git log choose, children before parents unless they say otherwise.
+func (m *Mirror) log(ctx context.Context, choose ...string) ([]Commit, error) {
+	var commits []Commit
+	args := append([]string{"log", "-z", "--topo-order", "--encoding=UTF-8", "--no-show-signature", logFormat}, choose...)
+	err := m.git.stream(ctx, nil, append(args, "--"), func(r *bufio.Reader) error {
+		return parseLog(r, func(rec record) error {
+			commits = append(commits, Commit{rec.id, rec.parents, rec.author, rec.authored, rec.committed, rec.message})
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the commits of %s: %w", m.Name(), err)
+	}
+	return commits, nil
+}
+
+// RefsDigest changes whenever a reference of the mirror does.
+func (m *Mirror) RefsDigest(ctx context.Context) (string, error) {
+	listing, err := m.git.output(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)")
+	if err != nil {
+		return "", fmt.Errorf("reading the references of %s: %w", m.Name(), err)
+	}
+	return digestOf(listing), nil
+}
