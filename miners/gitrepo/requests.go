@@ -57,7 +57,9 @@ func (q requests) only(ids ...string) int {
 const manyRequests = 100
 
 // issue tells that a number after # cannot be a request's.
-func (q requests) issue(n int) bool { return len(q.known) >= manyRequests && n <= q.most && !q.known[n] }
+func (q requests) issue(n int) bool {
+	return len(q.known) >= manyRequests && n <= q.most && !q.known[n]
+}
 
 // identify is identify with the references at hand: "(#12)" may name the issue that a commit is about, and "Closes #12" the request
 // that it landed.

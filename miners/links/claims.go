@@ -20,6 +20,7 @@ type Claim struct {
 	Number   int    `json:"number,omitempty"` // of a change; it may turn out to be an issue's
 	SHA      string `json:"sha,omitempty"`    // 7 to 40 hexadecimal digits in lower case
 	External string `json:"external,omitempty"`
+	Subject  string `json:"subject,omitempty"` // that the text quotes after a commit id: the id may be wrong where this is right
 	Quote    string `json:"quote"`             // the sentence or the line, exactly as it stands in the text
 	Negated  bool   `json:"negated,omitempty"` // "not caused by #12"
 }
@@ -140,7 +141,7 @@ func (r Repo) read(s string, start, end int) (target, bool) {
 	word := s[start:end]
 	if isHex(word) {
 		t := target{sha: strings.ToLower(word)}
-		return t, plausibleSHA(t.sha) && hexBorders(s, start, end)
+		return t, (plausibleSHA(t.sha) || quotedDigits.MatchString(s[end:])) && hexBorders(s, start, end)
 	}
 	if digits := strings.LastIndexAny(word, " #!:-") + 1; !strings.Contains(word, "/") && digits > 0 || strings.HasPrefix(word, "PR") {
 		n, ok := atoi(strings.TrimLeft(word[digits:], "PRprCLclMRmrs"))
@@ -149,6 +150,12 @@ func (r Repo) read(s string, start, end int) (target, bool) {
 	t, _, ok := r.parseBare(word)
 	return t, ok
 }
+
+// subjectAfter is how the kernel's rules quote a commit: 0123abcd ("area: what it did"). Subjects may have quotes inside.
+var subjectAfter = regexp.MustCompile(`^[\]"'` + "`" + `)>*_]{0,4}[ \t]*,?[ \t]*(?:\(["“'](.{4,250}?)["”'][ \t]*\)|["“](.{4,250}?)["”][ \t]*(?:\n|$))`)
+
+// quotedDigits finds an id that has digits only and is an id all the same, since its subject follows.
+var quotedDigits = regexp.MustCompile(`^ \(["“]`)
 
 func isHex(s string) bool {
 	return len(s) >= 7 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
@@ -176,6 +183,9 @@ func isWord(b byte) bool {
 
 func (m mention) claim(p prose) Claim {
 	c := Claim{Method: m.method, Cue: m.cue, Number: m.number, SHA: m.sha, External: m.external, Negated: m.negated}
+	if quoted := subjectAfter.FindStringSubmatch(cut(p.joined, m.end)); quoted != nil && m.number == 0 {
+		c.Subject = strings.Join(strings.Fields(quoted[1]+quoted[2]), " ")
+	}
 	from, to := p.sentence(m.cueStart, m.end)
 	if m.method == Trailer {
 		from, to = p.line(m.start)

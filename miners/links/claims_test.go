@@ -28,6 +28,25 @@ func briefClaims(claims []Claim) string {
 	return strings.Join(out, ", ")
 }
 
+func TestClaimSubject(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Fixes: 0123abcd (\"net: add y\")":                             "net: add y",
+		"Fixes: 0123abcd ('net: add y')":                               "net: add y",
+		"Fixes: 0123abcd (\"Revert \"net: add y\"\")":                  `Revert "net: add y"`,
+		"Fixes: 0123abcd \"net: add y\"\n":                             "net: add y",
+		"it was broken by commit 0123abcd\n(\"net: add\ny to z\")":     "net: add y to z",
+		"Fixes: 0123abcd":                                              "",
+		"the bug in 0123abcd (the first one)":                          "",
+		"Fixes: 0123abcd (\"net: add y\")\nFixes: 89abcdef (\"z: w\")": "net: add y",
+	} {
+		claims := Claims(text, Repo{Owner: "o", Name: "r"})
+		if len(claims) == 0 || claims[0].Subject != want {
+			t.Errorf("%q: %+v, want the subject %q", text, claims, want)
+		}
+	}
+}
+
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
@@ -47,7 +66,15 @@ func TestClaims(t *testing.T) {
 		{"Fixes: 0123abcd\nFixes: 0123abcd", "trailer fixes 0123abcd"},
 		{"Caused by 0123abcd.\n\nFixes: 0123abcd", "trailer fixes 0123abcd"},
 
+		{"Fixes: 884709785057 (\"ip address: set it\")", "trailer fixes 884709785057"},
+
 		// Testimony.
+		{"This was introduced in 0123abcd", "introduced 0123abcd"},
+		{"Fix x\n\nSince 0123abcd we pass y", "since 0123abcd"},
+		{"Drop x\n\nSince 0123abcd we pass y", ""},
+		{"Fix x\n\nSince 0123abcd it is unused", ""},
+		{"fix #9003, amend #8946 (comment)", "amends #8946"},
+		{"this was missing from commit 0123abcd", "missed 0123abcd"},
 		{"This is a regression from #12.", "regression #12"},
 		{"A regression in parsing since commit `0123abcd`", "regression 0123abcd"},
 		{"it regressed with PR 12", "regression #12"},

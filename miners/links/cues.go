@@ -23,7 +23,8 @@ type need int
 const (
 	nothing  need = iota
 	defect        // the sentence or the title speaks of a defect
-	strict        // the sentence speaks of a defect, and not of something that is out of use since
+	strict        // the same, and it does not speak of something that is out of use since
+	blamed        // like defect, or the sentence begins with the words
 	changeID      // the reference cannot be an issue: a commit id, or a number that is called a change
 )
 
@@ -45,10 +46,11 @@ var cues = []cue{
 	before("regression", "regress", `regress(?:ion|ions|ed|es)\b([^.]{0,40})\b(?:from|in|since|by|of|with|after|due to|via)`, lead, nothing),
 	before("broke", "brok breaks breakage breaking", `(?:broke|broken|breaks|breakage|breaking)\b[^.]{0,30}\b(?:in|by|since|with|after|from|due to)`, named, nothing),
 	before("caused", "caused triggered provoked effect fallout consequence result", `(?:caused|triggered|provoked) by|(?:side[ -]effect|fallout|consequence|result) (?:of|from)`, named, nothing),
-	before("introduced", "introduced", `introduced(?:\s+\w+){0,3}\s+(?:in|by|with|from|through|via|during|since|after|as part of)`, named, defect),
-	before("missed", "missed forg overlooked left omitted oversight", `(?:missed|forgotten|forgot|overlooked|left[ -]?over|omitted|oversight)\b[^.]{0,20}\b(?:in|from|by|of|during)`, lead, nothing),
+	before("introduced", "introduced", `introduced(?:\s+\w+){0,3}\s+(?:in|by|with|from|through|via|during|since|after|as part of)`, named, blamed),
+	before("missed", "missed missing forg overlooked left omitted oversight", `(?:missed|missing|forgotten|forgot|overlooked|left[ -]?over|omitted|oversight)\b[^.]{0,20}\b(?:in|from|by|of|during)`, lead, nothing),
 	before("defect-in", "bug typo mistake error thinko leak crash race deadlock flaw defect", `(?:bug|typo|mistake|error|thinko|leak|crash|race|deadlock|flaw|defect)s?\s+(?:in|from|of)`, lead, changeID),
 	before("follow-up", "follow", `follow(?:ing)?[ -]?(?:up|on)s?(?:[ -](?:fix|change|commit|patch|pr))?[ -]?(?:to|for|of|on|from)?:?`, lead, defect),
+	before("amends", "amend", `amend(?:s|ing)?`, lead, nothing),
 	before("fixes", "fix amend correct repair", `(?:fix(?:es|ed|up|ing)?|amends?|corrects?|repairs?)(?:\s+up)?(?:\s+(?:for|of|to|on|in))?:?`, lead, changeID),
 	before("bisected", "bisect", `bisect\w*\b[^.]{0,40}\b(?:to|at|on|as|is|says?|shows?|blames|finds|found)`, lead, nothing),
 	before("culprit", "culprit offending guilty faulty buggy problematic bad", `(?:culprit|offending|guilty|faulty|buggy|problematic|bad)\b(?:\s+(?:commit|change|patch|pr))?(?:\s+(?:is|was|seems to be|being))?:?`, lead, nothing),
@@ -64,6 +66,9 @@ const subject = `(?i)^[\]"'` + "`" + `)>*_]{0,4}\s*(?:\(\s*(?:"[^"]*"|'[^']*'|[^
 	`(?:broke|breaks|regressed|forgot|missed|overlooked|failed to|neglected to|accidentally|inadvertently|mistakenly|unintentionally|` +
 	`(?:[^.]{0,80}\s)?(?:introduced|caused|created|added|brought)\s+(?:a|an|the|this|that|these|some|two|several)\s+(?:[\w-]+\s+){0,3}` +
 	`(?:regressions?|bugs?|leaks?|crash(?:es)?|races?|deadlocks?|breakage|typos?|mistakes?|errors?|panics?|problems?|issues?|failures?)\b)`
+
+// beginsIntroduced knows sentences whose only news is where something came from: its author thinks of a defect.
+var beginsIntroduced = regexp.MustCompile(`(?i)^\W*(?:(?:this|it|that|these|the)\s+(?:\w+\s+)?(?:was|were|got|has been)\s+)?(?:originally\s+|first\s+)?introduced\b`)
 
 var (
 	trailerLine = regexp.MustCompile(`(?i)^[ \t]*(?:[*-][ \t]+)?(fixes|introduced-(?:by|in)|regress(?:ed|ion)-(?:by|in|of|from)|broken-by|caused-by|bug-introduced-by|fixes-commit)[ \t]*:[ \t]*(?:the[ \t]+)?(?:commits?|rev|PR)?:?[ \t]*` + open + `$`)
@@ -138,7 +143,9 @@ func (m *mention) satisfies(n need, p prose, sentence string) bool {
 	case defect:
 		return p.fixes || trouble.MatchString(sentence)
 	case strict:
-		return trouble.MatchString(sentence) && !unused.MatchString(sentence)
+		return (p.fixes || trouble.MatchString(sentence)) && !unused.MatchString(sentence)
+	case blamed:
+		return p.fixes || trouble.MatchString(sentence) || beginsIntroduced.MatchString(sentence)
 	case changeID:
 		return m.sha != "" || m.change || strings.Contains(m.external, "@")
 	}
