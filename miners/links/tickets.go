@@ -107,8 +107,8 @@ func ticketsOf(line string, title bool) []Ticket {
 			return found
 		}
 	}
-	if m := otherTracker.FindStringSubmatch(line); m != nil && !issuePath.MatchString(m[3]+m[4]) {
-		return []Ticket{{strings.ToLower(m[2]), m[4], closing.MatchString(m[1]), line}}
+	if m := otherTracker.FindStringSubmatch(line); m != nil && strings.Trim(m[4], "0") != "" && !issuePath.MatchString(m[3]+m[4]) {
+		return []Ticket{{strings.ToLower(m[2]), strings.TrimLeft(m[4], "0"), closing.MatchString(m[1]), line}}
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (f ticketForm) read(line string) []Ticket {
 	closes := f.closes != nil && f.closes.MatchString(line[:from])
 	var out []Ticket
 	for _, id := range strings.FieldsFunc(line[from:to], func(r rune) bool { return strings.ContainsRune(" ,\t", r) }) {
-		id = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(id), "bug"), "#")
+		id = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(id), "bug"), "#"), "0")
 		if id == "and" || id == "" {
 			continue
 		}
@@ -140,7 +140,7 @@ func (f ticketForm) read(line string) []Ticket {
 		if f.system == Jira {
 			id = strings.ToUpper(id)
 		}
-		out = append(out, Ticket{f.system, strings.TrimLeft(id, "0"), closes, line})
+		out = append(out, Ticket{f.system, id, closes, line})
 	}
 	return out
 }
