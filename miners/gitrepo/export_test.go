@@ -8,3 +8,6 @@ func At(dir string) *Mirror {
 
 // ParseCommit reads the header of a commit object.
 func ParseCommit(data []byte) Commit { return parseCommit(object{data: data}) }
+
+// ParseAdded is for the fuzzer.
+var ParseAdded = parseAdded

@@ -36,48 +36,58 @@ const (
 
 var changeID = regexp.MustCompile(`(?m)^Change-Id: (I[0-9a-f]{40})[ \t]*$`)
 
-// Origins tells for the commits of a history (parents before children) where each came from: all ways that say something, the
-// most trusted first. Merges have none.
-func (m *Mirror) Origins(ctx context.Context, commits []Commit, tip string, d *DAG) (map[string][]Origin, error) {
+// Origins says where the commits of a history came from.
+type Origins struct {
+	ByCommit map[string][]Origin // all ways that say something, the most trusted first; merges have none
+	Requests map[int]bool        // the numbers that the mirror has references for; empty: nothing is known about numbers
+}
+
+// Origins tells for the commits of a history (parents before children) where each came from.
+func (m *Mirror) Origins(ctx context.Context, commits []Commit, tip string, d *DAG) (Origins, error) {
 	asked, err := m.requests(ctx)
 	if err != nil {
-		return nil, err
+		return Origins{}, err
 	}
 	merged := asked.merged(commits, d)
 	patches, err := m.patches(ctx, tip, d, asked)
 	if err != nil {
-		return nil, err
+		return Origins{}, err
 	}
 	found := make(map[string][]Origin, len(commits))
 	for _, c := range commits {
 		if len(c.Parents) > 1 {
 			continue
 		}
-		ways := make([]Origin, 0, len(OriginWays))
-		say := func(number int, by string) {
-			if number > 0 {
-				ways = append(ways, Origin{Number: number, By: by})
-			}
-		}
-		id := asked.identify(record{message: c.Message})
-		if id.by == bySquash && asked.known[id.number] { // a commit's own word goes before that of a merge around it
-			say(id.number, bySquash)
-		}
-		say(merged[c.ID], byMerge)
-		if id.by != byCloses && len(ways) == 0 || id.by == byTrailer {
-			say(id.number, id.by)
-		}
-		say(asked.only(c.ID), byPullRef)
-		say(asked.closed(c.Message), byCloses)
-		say(patches.request(c), byPatch)
-		if m := changeID.FindAllStringSubmatch(c.Message, -1); m != nil {
-			ways = append(ways, Origin{Review: m[len(m)-1][1], By: byReview})
-		}
-		if len(ways) > 0 {
+		if ways := asked.ways(c, merged[c.ID], patches.request(c)); len(ways) > 0 {
 			found[c.ID] = ways
 		}
 	}
-	return found, nil
+	return Origins{found, asked.known}, nil
+}
+
+// ways collects what there is about one commit.
+func (q requests) ways(c Commit, merged, patch int) []Origin {
+	var ways []Origin
+	say := func(number int, by string) {
+		if number > 0 {
+			ways = append(ways, Origin{Number: number, By: by})
+		}
+	}
+	id := q.identify(record{message: c.Message})
+	if id.by == bySquash && q.known[id.number] { // a commit's own word goes before that of a merge around it
+		say(id.number, bySquash)
+	}
+	say(merged, byMerge)
+	if id.by != byCloses && len(ways) == 0 || id.by == byTrailer {
+		say(id.number, id.by)
+	}
+	say(q.only(c.ID), byPullRef)
+	say(q.closed(c.Message), byCloses)
+	say(patch, byPatch)
+	if m := changeID.FindAllStringSubmatch(c.Message, -1); m != nil {
+		ways = append(ways, Origin{Review: m[len(m)-1][1], By: byReview})
+	}
+	return ways
 }
 
 // merged maps commits to the request whose merge brought them in. The oldest merge counts: a merge of merges has nothing new to

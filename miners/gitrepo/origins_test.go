@@ -61,7 +61,7 @@ func TestOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	for id, ways := range found {
+	for id, ways := range found.ByCommit {
 		var words []string
 		for _, o := range ways {
 			words = append(words, fmt.Sprintf("%s %d%.3s", o.By, o.Number, o.Review))
