@@ -12,6 +12,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/build"
 	"sluice/pipeline/evaluate"
+	"sluice/pipeline/history"
 	"sluice/pipeline/mining"
 	"sluice/pipeline/release"
 	"sluice/replay/docker"
@@ -89,7 +90,7 @@ var classes = []struct {
 	{store.ErrNoSpace, exitEnvironment, "free some disk space; sluice store gc may help"},
 	{build.ErrUnknownFamily, exitUsage, "give one of them with --family"},
 	{build.ErrUnknownSandbox, exitUsage, "give one of them with --sandbox"},
-	{build.ErrNameTaken, exitInput, "or use another store"},
+	{history.ErrNameTaken, exitInput, "or use another store"},
 	{build.ErrNoSource, exitInput, "say where with --source owner/name=PATH"},
 	{release.ErrName, exitUsage, "letters, digits, and _ . - after the first"},
 	{release.ErrEmpty, exitNothing, "see sluice status, and sluice list --held"},

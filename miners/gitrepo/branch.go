@@ -99,3 +99,8 @@ func checkIDs(ids ...string) error {
 	}
 	return nil
 }
+
+// Head is a branch ("": the default one) and the commit at its end.
+func (m *Mirror) Head(ctx context.Context, branch string) (name, id string, err error) {
+	return m.tip(ctx, branch)
+}

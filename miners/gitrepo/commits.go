@@ -4,27 +4,23 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"time"
 )
 
-// Commit is one commit with its message.
-type Commit struct {
-	ID        string
-	Parents   []string // full ids; more than one: a merge
-	Author    string   // "Name <mail>"
-	Authored  time.Time
-	Committed time.Time
-	Message   string // in UTF-8 where its commit says how it is encoded; else any bytes
+// Logged is a commit with what it says.
+type Logged struct {
+	Commit
+	Author  string // "Name <mail>"
+	Message string // in UTF-8 where its commit says how it is encoded; else any bytes
 }
 
 // Subject is the first paragraph of the message on one line.
-func (c Commit) Subject() string {
+func (c Logged) Subject() string {
 	subject, _ := record{message: c.Message}.subject()
 	return subject
 }
 
 // Commits lists every commit in the history of the branch ("": the default one), parents before children, and what the tip is.
-func (m *Mirror) Commits(ctx context.Context, branch string) (commits []Commit, tip string, err error) {
+func (m *Mirror) Commits(ctx context.Context, branch string) (commits []Logged, tip string, err error) {
 	if _, tip, err = m.tip(ctx, branch); err != nil {
 		return nil, "", err
 	}
@@ -33,12 +29,12 @@ func (m *Mirror) Commits(ctx context.Context, branch string) (commits []Commit, 
 }
 
 // log reads the commits that the arguments of git log choose, children before parents unless they say otherwise.
-func (m *Mirror) log(ctx context.Context, choose ...string) ([]Commit, error) {
-	var commits []Commit
+func (m *Mirror) log(ctx context.Context, choose ...string) ([]Logged, error) {
+	var commits []Logged
 	args := append([]string{"log", "-z", "--topo-order", "--encoding=UTF-8", "--no-show-signature", logFormat}, choose...)
 	err := m.git.stream(ctx, nil, append(args, "--"), func(r *bufio.Reader) error {
 		return parseLog(r, func(rec record) error {
-			commits = append(commits, Commit{rec.id, rec.parents, rec.author, rec.authored, rec.committed, rec.message})
+			commits = append(commits, Logged{Commit{rec.id, rec.parents, rec.authored, rec.committed}, rec.author, rec.message})
 			return nil
 		})
 	})

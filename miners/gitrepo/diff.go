@@ -219,3 +219,46 @@ func count(field string) (int, error) {
 	}
 	return int(n), nil
 }
+
+// CountFiles counts the files that changes touch, by head, without looking for renames; one whose objects are not all there has
+// no entry.
+func (m *Mirror) CountFiles(ctx context.Context, changes []Change) (map[string]int, error) {
+	counts := make(map[string]int, len(changes))
+	if len(changes) == 0 {
+		return counts, nil
+	}
+	var pairs strings.Builder
+	asked := make(map[string]bool, len(changes)) // a file may have the name of a commit
+	for _, c := range changes {
+		if err := checkIDs(c.Head); err != nil {
+			return nil, err
+		}
+		asked[c.Head] = true
+		fmt.Fprintf(&pairs, "%s\n", strings.TrimSpace(c.Head+" "+c.Base))
+	}
+	head := ""
+	args := []string{"diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--name-only", "--no-renames"}
+	err := m.git.stream(ctx, strings.NewReader(pairs.String()), args, func(r *bufio.Reader) error {
+		for {
+			token, err := r.ReadBytes(0)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if name := string(token[:len(token)-1]); asked[name] {
+				head, counts[name], asked[name] = name, 0, false
+			} else {
+				counts[head]++
+			}
+		}
+	})
+	if errors.Is(err, ErrMissingObject) {
+		return counts, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting files: %w", err)
+	}
+	return counts, nil
+}

@@ -43,7 +43,7 @@ type Origins struct {
 }
 
 // Origins tells for the commits of a history (parents before children) where each came from.
-func (m *Mirror) Origins(ctx context.Context, commits []Commit, tip string, d *DAG) (Origins, error) {
+func (m *Mirror) Origins(ctx context.Context, commits []Logged, tip string, d *DAG) (Origins, error) {
 	asked, err := m.requests(ctx)
 	if err != nil {
 		return Origins{}, err
@@ -66,7 +66,7 @@ func (m *Mirror) Origins(ctx context.Context, commits []Commit, tip string, d *D
 }
 
 // ways collects what there is about one commit.
-func (q requests) ways(c Commit, merged, patch int) []Origin {
+func (q requests) ways(c Logged, merged, patch int) []Origin {
 	var ways []Origin
 	say := func(number int, by string) {
 		if number > 0 {
@@ -92,7 +92,7 @@ func (q requests) ways(c Commit, merged, patch int) []Origin {
 
 // merged maps commits to the request whose merge brought them in. The oldest merge counts: a merge of merges has nothing new to
 // tell.
-func (q requests) merged(commits []Commit, d *DAG) map[string]int {
+func (q requests) merged(commits []Logged, d *DAG) map[string]int {
 	merged := map[string]int{}
 	for _, c := range commits {
 		if len(c.Parents) < 2 {
@@ -138,7 +138,7 @@ func (m *Mirror) patches(ctx context.Context, tip string, d *DAG, asked requests
 	if err != nil {
 		return nil, fmt.Errorf("reading the requests: %w", err)
 	}
-	byID := make(map[string]Commit, len(outside))
+	byID := make(map[string]Logged, len(outside))
 	for _, c := range outside {
 		byID[c.ID] = c
 	}
@@ -161,14 +161,14 @@ func (m *Mirror) patches(ctx context.Context, tip string, d *DAG, asked requests
 	return idx, nil
 }
 
-func (idx patchIndex) add(c Commit, o patchOrigin) {
+func (idx patchIndex) add(c Logged, o patchOrigin) {
 	k := patchKey{c.Author, c.Authored}
 	idx[k] = append(idx[k], o)
 }
 
 // request is the only request with such a commit; of several the only one that ends there: a branch on top of another has its
 // commits too.
-func (idx patchIndex) request(c Commit) int {
+func (idx patchIndex) request(c Logged) int {
 	subject := fold(c.Subject())
 	var all, last []int
 	for _, o := range idx[patchKey{c.Author, c.Authored}] {

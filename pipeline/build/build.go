@@ -27,7 +27,7 @@ import (
 // Errors that callers tell apart.
 var (
 	ErrUnknownFamily = errors.New("unknown family")
-	ErrNameTaken     = errors.New("the store holds another repository of that name")
+	ErrNameTaken     = history.ErrNameTaken
 )
 
 // Config is what one build needs.
@@ -98,7 +98,7 @@ func (c Config) open(ctx context.Context) (*gitrepo.Mirror, *history.History, Re
 	if rep.Tip, err = m.Tip(ctx); err != nil {
 		return nil, nil, rep, errors.Join(fmt.Errorf("finding the branch to mine: %w", err), m.Close())
 	}
-	if err := claimName(ctx, c.Store, rep.Repo, m); err != nil {
+	if err := history.ClaimName(ctx, c.Store, rep.Repo, m); err != nil {
 		return nil, nil, rep, errors.Join(err, m.Close())
 	}
 	return m, history.New(m, c.Branch), rep, nil
@@ -139,21 +139,6 @@ func mine(ctx context.Context, c Config, h *history.History, rep *Report) error 
 		return fmt.Errorf("mining %s: %w", rep.Repo, err)
 	}
 	return c.Store.PutMark(ctx, name, mark)
-}
-
-// claimName keeps two repositories of one name out of one store: their candidates would mix.
-func claimName(ctx context.Context, s *store.Store, repo string, m *gitrepo.Mirror) error {
-	mark := "source:" + repo
-	old, ok, err := s.Mark(ctx, mark)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return s.PutMark(ctx, mark, m.Source())
-	case old != m.Source():
-		return fmt.Errorf("%w: %s came from %s; give %s a name of its own with --name", ErrNameTaken, repo, old, m.Source())
-	}
-	return nil
 }
 
 // window fills the default: five years that end with the branch's tip. It begins with a month, so that new commits do not move it each day.

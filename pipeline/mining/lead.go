@@ -34,8 +34,16 @@ type Pair struct {
 	Quote  string `json:"quote,omitempty"`
 	Where  string `json:"where,omitempty"`  // in which text it stands: body, "commit <sha>", "comment <id>", "issue <n> body"
 	Author string `json:"author,omitempty"` // who says so
-	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order",
-	// "change" (the number may be an issue's).
+	// Host of the repository where it is not the usual one: "gitlab.example.org"; "" is github.com or unknown.
+	Host       string `json:"host,omitempty"`
+	Confidence string `json:"confidence,omitempty"` // strong or weak; "" is not judged
+	// ResolvedBy is what the introducing change was found by: id, subject (the id that stands beside it is wrong or of
+	// several commits), number, ticket, change-id, revision, version.
+	ResolvedBy string `json:"resolved_by,omitempty"`
+	MergeMode  string `json:"merge_mode,omitempty"` // how a fix that is a merge is to be read: first-parent; "" is no merge
+	Files      int    `json:"files,omitempty"`      // that the fix touches, where it was looked at
+	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order", "intro",
+	// "fix", "change" (the number may be an issue's).
 	Unknown []string  `json:"unknown,omitempty"`
 	At      time.Time `json:"at,omitzero"` // when it was said
 }
