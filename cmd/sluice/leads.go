@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/pipeline/mining"
 	"sluice/store"
 )
 
@@ -22,7 +23,7 @@ func newLeads(a *app) *cobra.Command {
 commit, and instances of other data sets.
 
 With --json each line is an object of type "lead"; its data has the form that its kind fixes, and evidence is the digest of
-what the miner saw.`,
+what the miner saw. Commits of a lead that no reference of the repository reaches, by its last mining, stand in unreachable.`,
 		Example: `  sluice leads --kind pair --repo owner/name
   sluice leads --count --json`,
 		Args: cobra.NoArgs,
@@ -53,9 +54,16 @@ func (a *app) leads(ctx context.Context, f store.LeadFilter) error {
 			return fail(exitNothing, fmt.Errorf("listing leads: none fits"), "see sluice leads --count")
 		}
 		rows := [][]string{strings.Fields("ID KIND REPO SOURCE METHOD DATA")}
+		gone, last := map[string][]string{}, ""
 		for _, l := range leads {
+			if l.Repo != last { // leads come by repository
+				last = l.Repo
+				if gone, err = mining.Unreachable(ctx, s, l.Repo); err != nil {
+					return err
+				}
+			}
 			if a.opts.json {
-				a.emit(leadLine(l))
+				a.emit(leadLine(l, gone[l.ID]))
 				continue
 			}
 			rows = append(rows, []string{l.ID, l.Kind, l.Repo, l.Source, l.Method, short(string(l.Data), 100)})
@@ -67,7 +75,7 @@ func (a *app) leads(ctx context.Context, f store.LeadFilter) error {
 	})
 }
 
-func leadLine(l store.Lead) any {
+func leadLine(l store.Lead, gone []string) any {
 	return struct {
 		Type     string          `json:"type"`
 		ID       string          `json:"id"`
@@ -78,7 +86,8 @@ func leadLine(l store.Lead) any {
 		Data     json.RawMessage `json:"data"`
 		Evidence string          `json:"evidence,omitempty"`
 		Line     int             `json:"line,omitempty"`
-	}{"lead", l.ID, l.Kind, l.Repo, l.Source, l.Method, l.Data, l.Evidence, l.Line}
+		Gone     []string        `json:"unreachable,omitempty"` // commits of the lead that no reference reaches
+	}{"lead", l.ID, l.Kind, l.Repo, l.Source, l.Method, l.Data, l.Evidence, l.Line, gone}
 }
 
 func (a *app) countLeads(ctx context.Context, f store.LeadFilter) error {
