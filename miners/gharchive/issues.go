@@ -1,0 +1,144 @@
+package gharchive
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/miners/links"
+)
+
+// IssuePR is an issue and the pull request that is said to close it.
+type IssuePR struct {
+	Issue, PR       int
+	Closing, Merged *bool // nil unknown
+	Strong, Negated bool
+	Quote           string
+	At              time.Time
+}
+
+// Phase says how the pull request stood: a later event about the same two numbers is another observation.
+func (i IssuePR) Phase() string {
+	switch {
+	case i.Merged == nil:
+		return "unknown"
+	case *i.Merged:
+		return "merged"
+	}
+	return "unmerged"
+}
+
+// pullRequest searches the text of a pull request.
+func (x *extractor) pullRequest(e Event) {
+	pr := e.PR
+	if !pr.BodyKnown {
+		x.counts.add("body_unknown", 1)
+	}
+	if e.Action == "closed" && pr.Merged == nil {
+		x.counts.add("merged_unknown", 1)
+	}
+	if pr.Number <= 0 || pr.Body == "" {
+		return
+	}
+	if why := x.screenAll(pr.Title, pr.Body, pr.Author, e.actorOf(pr.Author)); why {
+		return
+	}
+	var closing *bool
+	if pr.Base != "" && pr.Default != "" {
+		closing = ptr(pr.Base == pr.Default)
+	}
+	x.closing(e, pr.Body, IssuePR{PR: pr.Number, Closing: closing, Merged: pr.Merged, At: e.Created})
+}
+
+// actorOf is who speaks where the author is not named.
+func (e Event) actorOf(author string) string {
+	if author != "" {
+		return author
+	}
+	return e.Actor
+}
+
+func (x *extractor) screenAll(title, body string, authors ...string) (out bool) {
+	for _, a := range authors {
+		if why := screen(a, title, body); why != "" {
+			x.counts.add(why, 1)
+			return true
+		}
+	}
+	return false
+}
+
+// closing adds a find for every issue that a pull request's text closes. Outside of the default branch the words close nothing.
+func (x *extractor) closing(e Event, body string, base IssuePR) {
+	for _, ref := range links.Issues(cutText(body, x.counts), links.ParseRepo(e.Repo.Name)) {
+		if ref.Number == 0 {
+			x.counts.add(cElsewhere, 1)
+			continue
+		}
+		if ref.Number == base.PR {
+			continue
+		}
+		f := base
+		f.Issue, f.Strong, f.Negated, f.Quote = ref.Number, ref.Closes && !ref.Weak, ref.Negated, clip(ref.Quote)
+		if !ref.Closes {
+			f.Closing = ptr(false)
+		}
+		x.add(Find{Kind: IssuePRKind, Method: Keyword, Issue: &f})
+	}
+}
+
+// dealt matches statements on an issue's page that name the change which dealt with it. A number that is not called a pull
+// request may be an issue's.
+var dealt = regexp.MustCompile(`(?i)\b(?:fixed|closed|resolved|addressed|solved|implemented)\s+(?:by|in|with|via|through)\s+(?:the\s+|this\s+)?(?:(?:PR|pull[ -]request)\s*:?\s*#?(\d{1,9})\b|(?:(?:PR|pull[ -]request)\s*:?\s*)?https?://(?:www\.)?github\.com/([\w.-]+/[\w.-]+)/pull/(\d{1,9})\b)`)
+
+// issue searches an issue and the comment on it.
+func (x *extractor) issue(e Event) {
+	is := e.Issue
+	if is.Number <= 0 {
+		return
+	}
+	author, at := e.actorOf(is.Author), is.Created
+	if is.IsPR != nil && *is.IsPR {
+		if is.Body != "" && !x.screenAll(is.Title, is.Body, author) {
+			x.closing(e, is.Body, IssuePR{PR: is.Number, Merged: is.Merged, At: e.Created})
+		}
+	} else if is.Body != "" {
+		x.answers(e, is.Body, author)
+		x.reports(e, statement{is.Body, author, at, 0})
+	}
+	if c := e.Comment; c != nil && c.Body != "" && e.Action != "deleted" {
+		author = e.actorOf(c.Author)
+		if is.IsPR == nil || !*is.IsPR {
+			x.answers(e, c.Body, author)
+		}
+		x.reports(e, statement{c.Body, author, c.Created, c.ID})
+	}
+}
+
+// answers adds a find for every change that a text on an issue's page says to have dealt with it.
+func (x *extractor) answers(e Event, text, author string) {
+	if isBot(author) {
+		return
+	}
+	text = cutText(text, x.counts)
+	for _, at := range dealt.FindAllStringSubmatchIndex(text, 20) {
+		from, to := sentenceAt(text, at[0], at[1])
+		if at[4] >= 0 && !strings.EqualFold(text[at[4]:at[5]], e.Repo.Name) {
+			x.counts.add(cElsewhere, 1)
+			continue
+		}
+		if hedge.MatchString(text[from:to]) || quoted(text, at[0]) {
+			continue
+		}
+		digits := at[2:4]
+		if digits[0] < 0 {
+			digits = at[6:8]
+		}
+		n, _ := strconv.Atoi(text[digits[0]:digits[1]])
+		if n > 0 && n != e.Issue.Number {
+			f := IssuePR{Issue: e.Issue.Number, PR: n, Quote: strings.TrimSpace(text[from:to]), At: e.Created}
+			x.add(Find{Kind: IssuePRKind, Method: Reference, Issue: &f})
+		}
+	}
+}
