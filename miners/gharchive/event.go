@@ -76,44 +76,20 @@ type Comment struct {
 
 // decode reads an event that the scanner accepted.
 func decode(b []byte) Event {
-	var top struct{ id, kind, created, actor, attributes, repo, repository, org, payload, url raw }
-	raw(b).each(func(key string, v raw) bool {
-		switch key {
-		case "id":
-			top.id = v
-		case "type":
-			top.kind = v
-		case "created_at":
-			top.created = v
-		case "actor":
-			top.actor = v
-		case "actor_attributes":
-			top.attributes = v
-		case "repo":
-			top.repo = v
-		case "repository":
-			top.repository = v
-		case "org":
-			top.org = v
-		case "payload":
-			top.payload = v
-		case "url":
-			top.url = v
-		}
-		return true
-	})
-	e := Event{ID: top.id.digits(), Type: top.kind.text(), Repo: repoOf(top.repo, top.repository, top.payload), Action: top.payload.get("action").text()}
-	e.Created, _ = ParseTime(top.created.text())
-	if e.Actor = top.actor.text(); e.Actor == "" {
-		e.Actor = top.actor.get("login").text()
+	top := raw(b).fields("id", "type", "created_at", "actor", "actor_attributes", "repo", "repository", "org", "payload", "url")
+	id, kind, created, actor, attributes, repo, repository, org, payload, url := top[0], top[1], top[2], top[3], top[4], top[5], top[6], top[7], top[8], top[9]
+	e := Event{ID: id.digits(), Type: kind.text(), Repo: repoOf(repo, repository, payload), Action: payload.get("action").text()}
+	e.Created, _ = ParseTime(created.text())
+	if e.Actor = actor.text(); e.Actor == "" {
+		e.Actor = actor.get("login").text()
 	}
 	if e.Actor == "" {
-		e.Actor = top.attributes.get("login").text()
+		e.Actor = attributes.get("login").text()
 	}
-	if e.Org = top.org.get("login").text(); e.Org == "" {
-		e.Org = top.repository.get("organization").text()
+	if e.Org = org.get("login").text(); e.Org == "" {
+		e.Org = repository.get("organization").text()
 	}
-	e.detail(top.payload, top.url.text())
+	e.detail(payload, url.text())
 	return e
 }
 
@@ -149,17 +125,23 @@ var fullName = regexp.MustCompile(`^[\w.-]{1,100}/[\w.-]{1,100}$`)
 // repoOf finds the repository: by its full name, by owner and name (2012 to 2014), or in the payload (2011, where the name is "/",
 // igrigorik/gharchive.org#220).
 func repoOf(repo, repository, payload raw) Repo {
-	r := Repo{ID: repo.get("id").number()}
-	owner := repository.get("owner")
-	short := repository.get("name").text()
-	login := owner.text() + owner.get("login").text()
-	for _, name := range []string{repo.get("name").text(), login + "/" + short, short, payload.get("repo").text()} {
-		if fullName.MatchString(name) && r.Name == "" {
+	id, name := repo.get("id"), repo.get("name").text()
+	r := Repo{ID: id.number()}
+	if fullName.MatchString(name) {
+		r.Name = name
+		if r.ID != 0 {
+			return r
+		}
+	}
+	old := repository.fields("owner", "name", "id")
+	login := old[0].text() + old[0].get("login").text()
+	for _, name := range []string{login + "/" + old[1].text(), old[1].text(), payload.get("repo").text()} {
+		if r.Name == "" && fullName.MatchString(name) {
 			r.Name = name
 		}
 	}
 	if r.ID == 0 {
-		r.ID = repository.get("id").number()
+		r.ID = old[2].number()
 	}
 	if r.ID == 0 {
 		r.ID = payload.get("repository_id").number()
@@ -171,7 +153,9 @@ func repoOf(repo, repository, payload raw) Repo {
 var compared = regexp.MustCompile(`/compare/([0-9a-f]{7,40})(?:\^)?\.{2,3}([0-9a-f]{7,40})$`)
 
 func pushOf(p raw, url string) *Push {
-	out := &Push{Ref: p.get("ref").text(), Head: p.get("head").text(), Before: p.get("before").text()}
+	v := p.fields("ref", "head", "before", "size", "commits", "shas")
+	size, commits, shas := v[3], v[4], v[5]
+	out := &Push{Ref: v[0].text(), Head: v[1].text(), Before: v[2].text()}
 	if m := compared.FindStringSubmatch(url); m != nil {
 		if out.Before == "" {
 			out.Before = m[1]
@@ -180,15 +164,14 @@ func pushOf(p raw, url string) *Push {
 			out.Head = m[2]
 		}
 	}
-	if n := p.get("size"); n != nil {
-		out.Size = ptr(int(n.number()))
+	if size != nil {
+		out.Size = ptr(int(size.number()))
 	}
-	commits, shas := p.get("commits"), p.get("shas")
 	for _, c := range commits.elements() {
-		email := c.get("author", "email").text()
+		v := c.fields("sha", "message", "author", "distinct")
+		who := v[2].fields("name", "email")
 		out.Commits = append(out.Commits, Commit{
-			SHA: c.get("sha").text(), Message: c.get("message").text(), Author: c.get("author", "name").text(),
-			Email: HashEmail(email), Distinct: c.get("distinct").truth(),
+			SHA: v[0].text(), Message: v[1].text(), Author: who[0].text(), Email: HashEmail(who[1].text()), Distinct: v[3].truth(),
 		})
 	}
 	for _, row := range shas.elements() {
@@ -210,32 +193,34 @@ func commitOfRow(row []raw) Commit {
 }
 
 func pullRequestOf(p raw, action string) *PullRequest {
-	pr := p.get("pull_request")
+	top := p.fields("number", "pull_request")
+	v := top[1].fields("number", "title", "body", "user", "base", "merged", "merged_at")
+	base := v[4].fields("ref", "repo")
+	branch := base[1].fields("default_branch", "master_branch")
 	out := &PullRequest{
-		Number: int(p.get("number").number()), Title: pr.get("title").text(), Body: pr.get("body").text(), Author: pr.get("user", "login").text(),
-		Base: pr.get("base", "ref").text(), Default: pr.get("base", "repo", "default_branch").text(), BodyKnown: pr.get("body") != nil,
+		Number: int(top[0].number()), Title: v[1].text(), Body: v[2].text(), BodyKnown: v[2] != nil, Author: v[3].get("login").text(),
+		Base: base[0].text(), Default: branch[0].text(), Merged: mergedOf(v[5], v[6], action),
 	}
 	if out.Number == 0 {
-		out.Number = int(pr.get("number").number())
+		out.Number = int(v[0].number())
 	}
 	if out.Default == "" {
-		out.Default = pr.get("base", "repo", "master_branch").text()
+		out.Default = branch[1].text()
 	}
-	out.Merged = mergedOf(pr, action)
 	return out
 }
 
 // mergedOf tells whether a pull request was merged. That it is open now says nothing about later, and a closed one without these
 // fields may have been merged (igrigorik/gharchive.org#312): both are unknown.
-func mergedOf(pr raw, action string) *bool {
+func mergedOf(merged, at raw, action string) *bool {
 	switch {
-	case action == "merged", pr.get("merged_at").text() != "":
+	case action == "merged", at.text() != "":
 		return ptr(true)
 	case action != "closed":
 		return nil
-	case pr.get("merged") != nil:
-		return pr.get("merged").truth()
-	case pr.get("merged_at") != nil:
+	case merged != nil:
+		return merged.truth()
+	case at != nil:
 		return ptr(false)
 	}
 	return nil
@@ -246,16 +231,14 @@ var onPage = regexp.MustCompile(`/(issues|pull)/(\d{1,9})(?:[/?#].*)?$`)
 
 func issueOf(p raw, url string) *Issue {
 	is := p.get("issue")
-	out := &Issue{
-		Number: int(is.get("number").number()), Title: is.get("title").text(), Body: is.get("body").text(), Author: is.get("user", "login").text(),
-	}
-	out.Created, _ = ParseTime(is.get("created_at").text())
+	v := is.fields("number", "title", "body", "user", "created_at", "state", "pull_request")
+	out := &Issue{Number: int(v[0].number()), Title: v[1].text(), Body: v[2].text(), Author: v[3].get("login").text()}
+	out.Created, _ = ParseTime(v[4].text())
 	if is.isObject() {
-		pr := is.get("pull_request")
+		pr := v[6].fields("html_url", "url", "merged_at")
 		// In 2012 every issue had the object, with empty addresses.
-		out.IsPR = ptr(pr.isObject() && pr.get("html_url").text()+pr.get("url").text() != "")
-		if *out.IsPR {
-			out.Merged = mergedOf(pr, is.get("state").text())
+		if out.IsPR = ptr(pr[0].text()+pr[1].text() != ""); *out.IsPR {
+			out.Merged = mergedOf(nil, pr[2], v[5].text())
 		}
 	}
 	if out.Number == 0 {
@@ -272,8 +255,9 @@ func commentOf(c raw) *Comment {
 	if !c.isObject() {
 		return nil
 	}
-	out := &Comment{ID: c.get("id").number(), Body: c.get("body").text(), Author: c.get("user", "login").text()}
-	out.Created, _ = ParseTime(c.get("created_at").text())
+	v := c.fields("id", "body", "user", "created_at")
+	out := &Comment{ID: v[0].number(), Body: v[1].text(), Author: v[2].get("login").text()}
+	out.Created, _ = ParseTime(v[3].text())
 	return out
 }
 

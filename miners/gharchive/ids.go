@@ -2,10 +2,10 @@ package gharchive
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"strconv"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // maxIDs bounds how many events of one hour are remembered to find copies: three times what the busiest known hours hold.
@@ -40,63 +40,59 @@ func (s *idSet) sorted() []uint64 {
 	return out
 }
 
-// key identifies an event: by its id, which is digits in a string or a number, or else by the digest of what it says. Ids never go
-// through a float: they have up to 20 digits.
+// key identifies an event: by its id, which is digits in a string or a number, or else by a hash of what it says: 64 bits, so that
+// two of a million different events are taken for copies with a chance of 1 in 30 million. Ids never go through a float.
 func key(id, doc []byte) uint64 {
 	id = bytes.Trim(bytes.TrimSpace(id), `"`)
 	if n, err := strconv.ParseUint(string(id), 10, 63); err == nil && (len(id) == 1 || id[0] != '0') {
 		return n
 	}
 	if len(id) == 0 || string(id) == "null" {
-		if id = doc; len(doc) <= maxCanonical {
-			id = canonical(nil, doc, maxSorted)
+		h, _ := fingerprint(doc, blanks(doc, 0))
+		return h | 1<<63 // apart from the numbers
+	}
+	return xxhash.Sum64(id) | 1<<63
+}
+
+// fingerprint hashes the value that begins at i, the same for every order of an object's members and for any white space between
+// tokens, and gives the place after it. The document is valid, so it is at most maxDepth levels deep.
+func fingerprint(b []byte, i int) (h uint64, end int) {
+	if i >= len(b) {
+		return 0, i
+	}
+	open := b[i]
+	if open != '{' && open != '[' {
+		end = raw(b).skip(i)
+		return xxhash.Sum64(bytes.TrimRight(b[i:end], " \t\r\n")), end
+	}
+	h = uint64(open)
+	for i++; i < len(b); {
+		if i = blanks(b, i); i >= len(b) || b[i] == '}' || b[i] == ']' {
+			return mix(h), i + 1
+		}
+		var name, value uint64
+		if open == '{' {
+			name, i = fingerprint(b, i)
+			i = blanks(b, blanks(b, i)+1)
+		}
+		value, i = fingerprint(b, i)
+		if open == '{' {
+			h += mix(mix(name) ^ value) // a sum has no order
+		} else {
+			h = mix(h ^ value)
+		}
+		if i = blanks(b, i); i < len(b) && b[i] == ',' {
+			i++
 		}
 	}
-	sum := sha256.Sum256(id)
-	return binary.BigEndian.Uint64(sum[:8]) | 1<<63 // apart from the numbers
+	return h, i
 }
 
-// maxCanonical and maxSorted bound the work on a hostile event, in bytes and in levels; beyond them copies agree byte for byte.
-const (
-	maxCanonical = 1 << 20
-	maxSorted    = 16
-)
-
-// canonical appends a value without white space and with the members of objects in order, so that two copies of an event agree.
-func canonical(out []byte, v raw, levels int) []byte {
-	v = bytes.TrimSpace(v)
-	switch {
-	case levels == 0:
-	case len(v) > 0 && v[0] == '{':
-		return canonicalObject(out, v, levels-1)
-	case len(v) > 0 && v[0] == '[':
-		out = append(out, '[')
-		v.each(func(_ string, el raw) bool {
-			out = append(canonical(out, el, levels-1), ',')
-			return true
-		})
-		return append(out, ']')
-	}
-	return append(out, v...)
-}
-
-func canonicalObject(out []byte, v raw, levels int) []byte {
-	type member struct {
-		key   string
-		value raw
-	}
-	var all []member
-	v.each(func(key string, value raw) bool {
-		all = append(all, member{key, value})
-		return true
-	})
-	slices.SortStableFunc(all, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
-	out = append(out, '{')
-	for _, m := range all {
-		out = append(strconv.AppendQuote(out, m.key), ':')
-		out = append(canonical(out, m.value, levels), ',')
-	}
-	return append(out, '}')
+// mix is the last step of SplitMix64: every bit of the result depends on every bit of x.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31 + 0x9e3779b97f4a7c15
 }
 
 // Shared counts the keys that two sorted lists have in common.

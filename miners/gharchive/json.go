@@ -1,6 +1,7 @@
 package gharchive
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -16,17 +17,24 @@ func (s span) of(b []byte) []byte { return b[s.from:s.to] }
 // scanner walks over one JSON object and accepts what json.Valid accepts, at about the speed at which it can be unpacked. It
 // remembers where the members are that every event has.
 type scanner struct {
-	// Where the values are, with their quotes and perhaps white space after them.
-	id, kind, created, repo span
-	odd                     bool // a letter or digit is written as an escape: bytes cannot tell what the text says
-	high                    bool // there may be bytes that are not ASCII
-	nest                    []bool
+	id, kind, created, repo span // where the values are, with their quotes and perhaps white space after them
+
+	odd  bool // a letter or digit is written as an escape: bytes cannot tell what the text says
+	high bool // there may be bytes that are not ASCII
+	nest []bool
+	// texts are the values that may be prose: there is a blank, an escape, or a colon that is not that of an address. Where there
+	// are very many, crowded is set and they are not all of them.
+	texts   []span
+	crowded bool
 }
+
+// maxTexts bounds what is remembered of a hostile event.
+const maxTexts = 1 << 16
 
 // object scans the object at the start of b and gives its length, or -1 when there is no whole one.
 func (s *scanner) object(b []byte) int {
 	s.id, s.kind, s.created, s.repo = span{}, span{}, span{}, span{}
-	s.odd, s.high, s.nest = false, false, s.nest[:0]
+	s.odd, s.high, s.crowded, s.nest, s.texts = false, false, false, s.nest[:0], s.texts[:0]
 	if len(b) == 0 || b[0] != '{' {
 		return -1
 	}
@@ -45,7 +53,7 @@ func (s *scanner) walk(b []byte) int {
 		opened := false
 		switch c := b[i]; {
 		case c == '"':
-			i = s.text(b, i+1)
+			i = s.value(b, i+1)
 		case c == '{' || c == '[':
 			if len(s.nest) == maxDepth {
 				return -1
@@ -102,7 +110,7 @@ func (s *scanner) key(b []byte, i int) (span, int) {
 	if i >= len(b) || b[i] != '"' {
 		return span{}, -1
 	}
-	end := s.text(b, i+1)
+	end, _ := s.text(b, i+1)
 	if end < 0 {
 		return span{}, -1
 	}
@@ -137,36 +145,54 @@ const (
 	highs = 0x80 * ones
 )
 
-// text scans a string from after its opening quote and gives the place after the closing one.
-func (s *scanner) text(b []byte, i int) int {
-	var seen uint64
+// value scans a string that is a value, and notes it if it may be prose.
+func (s *scanner) value(b []byte, i int) int {
+	end, blank := s.text(b, i)
+	const address = len("https:")
+	if end < 0 || !blank && (end-i <= address || b[i] == 'h' && bytes.IndexByte(b[i+address:end], ':') < 0) {
+		return end
+	}
+	if len(s.texts) == maxTexts {
+		s.crowded = true
+		return end
+	}
+	s.texts = append(s.texts, span{i, end - 1})
+	return end
+}
+
+// text scans a string from after its opening quote. It gives the place after the closing one, and whether there may be a blank, an
+// escape or the beginning of a tag in it.
+func (s *scanner) text(b []byte, i int) (end int, blank bool) {
+	var seen, marks uint64
 	for {
 		for i+8 <= len(b) {
 			x := binary.LittleEndian.Uint64(b[i:])
 			seen |= x
-			quote, slash := x^('"'*ones), x^('\\'*ones)
+			quote, slash, tag := x^('"'*ones), x^('\\'*ones), x^('<'*ones)
+			marks |= (x-'!'*ones)&^x | (tag-ones)&^tag
 			// The lowest mark is right; those above it may be borrowed.
-			m := ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs
-			if m != 0 {
+			if m := ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs; m != 0 {
 				i += bits.TrailingZeros64(m) / 8
 				break
 			}
 			i += 8
 		}
 		if i >= len(b) {
-			return -1
+			return -1, false
 		}
 		switch c := b[i]; {
 		case c == '"':
 			s.high = s.high || seen&highs != 0
-			return i + 1
+			return i + 1, blank || marks&highs != 0
 		case c == '\\':
+			blank = true
 			if i = s.escape(b, i+1); i < 0 {
-				return -1
+				return -1, false
 			}
 		case c < ' ':
-			return -1
+			return -1, false
 		default: // in the last bytes of b
+			blank = blank || c == ' ' || c == '<'
 			seen |= uint64(c)
 			i++
 		}

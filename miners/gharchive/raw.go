@@ -13,39 +13,34 @@ type raw []byte
 
 // skip gives the end of the value that begins at i.
 func (r raw) skip(i int) int {
-	var s scanner
-	depth := 0
-	for ; i < len(r); i++ {
+	if i < len(r) && r[i] == '"' {
+		return closing(r, i+1) + 1
+	}
+	for depth := 0; i < len(r); i++ {
 		switch r[i] {
 		case '"':
-			if i = s.text(r, i+1) - 1; i < 0 {
-				return len(r)
-			}
+			i = closing(r, i+1)
 		case '{', '[':
 			depth++
-			continue
 		case '}', ']':
 			if depth == 0 {
 				return i // of a number or a word
 			}
-			depth--
+			if depth--; depth == 0 {
+				return i + 1
+			}
 		case ',':
 			if depth == 0 {
 				return i
 			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return i + 1
 		}
 	}
 	return len(r)
 }
 
-// each calls f for every member of an object, or element of an array (with no key), until it returns false.
-func (r raw) each(f func(key string, value raw) bool) {
+// each calls f for every member of an object, or element of an array (with no key), until it returns false. The key is as it is
+// written: no member that is of interest is written with escapes.
+func (r raw) each(f func(key []byte, value raw) bool) {
 	if len(r) == 0 || r[0] != '{' && r[0] != '[' {
 		return
 	}
@@ -53,15 +48,19 @@ func (r raw) each(f func(key string, value raw) bool) {
 		if i = blanks(r, i); i >= len(r) || r[i] == '}' || r[i] == ']' {
 			return
 		}
-		key := ""
+		var key []byte
 		if r[0] == '{' {
 			end := r.skip(i)
-			key = raw(r[i:end]).text()
+			key = r[i+1 : max(i+1, end-1)]
 			i = blanks(r, end)
 			i = blanks(r, i+1) // the colon
 		}
-		end := r.skip(i)
-		if !f(key, raw(bytes.TrimRight(r[i:end], " \t\r\n"))) {
+		end := max(i, r.skip(i))
+		value := r[min(i, len(r)):min(end, len(r))]
+		for len(value) > 0 && value[len(value)-1] <= ' ' {
+			value = value[:len(value)-1]
+		}
+		if !f(key, value) {
 			return
 		}
 		if i = blanks(r, end); i < len(r) && r[i] == ',' {
@@ -81,8 +80,8 @@ func blanks(b []byte, i int) int {
 func (r raw) get(path ...string) raw {
 	for _, name := range path {
 		var found raw
-		r.each(func(key string, value raw) bool {
-			if key == name {
+		r.each(func(key []byte, value raw) bool {
+			if string(key) == name {
 				found = value
 			}
 			return true
@@ -92,10 +91,24 @@ func (r raw) get(path ...string) raw {
 	return r
 }
 
+// fields gives several members of an object in one pass; what is not there is nil.
+func (r raw) fields(names ...string) []raw {
+	out := make([]raw, len(names))
+	r.each(func(key []byte, value raw) bool {
+		for i, name := range names {
+			if string(key) == name {
+				out[i] = value
+			}
+		}
+		return true
+	})
+	return out
+}
+
 // elements lists an array.
 func (r raw) elements() (out []raw) {
 	if len(r) > 0 && r[0] == '[' {
-		r.each(func(_ string, value raw) bool { out = append(out, value); return true })
+		r.each(func(_ []byte, value raw) bool { out = append(out, value); return true })
 	}
 	return out
 }

@@ -134,7 +134,7 @@ func (x *extractor) event(b []byte, s *scanner) error {
 			x.counts.add(cUnsearched, 1)
 		}
 		return nil
-	case x.o.searchAll || incomplete(kind, b, s.repo.of(b)) || wanted(kind, b, s.odd):
+	case x.o.searchAll || incomplete(kind, b, s.repo.of(b)) || s.wanted(kind, b):
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))
 	}
@@ -170,7 +170,8 @@ func incomplete(kind, b, repo []byte) bool {
 	case `"PushEvent"`:
 		return !bytes.Contains(b, []byte(`"commits":[`)) || sizeOf(b) != bytes.Count(b, []byte(`"sha":"`))
 	case `"PullRequestEvent"`:
-		return !bytes.Contains(b, []byte(`"body":`)) || !bytes.Contains(b, []byte(`"merged":`)) && !bytes.Contains(b, []byte(`"merged_at":`))
+		tail := b[max(0, len(b)-1024):] // where it is in the long form
+		return !bytes.Contains(b, []byte(`"body":`)) || !bytes.Contains(tail, []byte(`"merged":`)) && !bytes.Contains(b, []byte(`"merged_at":`))
 	}
 	return false
 }

@@ -9,17 +9,17 @@ import (
 // wanted tells by its bytes whether an event may hold a find. It looks at strings whatever their names are, so it must only know
 // how the texts look, and it may err on one side only: an event that it refuses has no find. Where letters are written as escapes
 // the bytes say nothing.
-func wanted(kind, b []byte, odd bool) bool {
+func (s *scanner) wanted(kind, b []byte) bool {
+	blind := s.odd || s.crowded
 	switch string(kind) {
 	case `"PushEvent"`:
-		return odd || anyString(b, 40+len("fix "), pushText)
+		return blind || s.anyText(b, 40+len("fix "), pushText)
 	case `"PullRequestEvent"`:
-		return odd || anyString(b, len("fix #1"), closingText)
+		return blind || s.anyText(b, len("fix #1"), closingText)
 	case `"IssuesEvent"`, `"IssueCommentEvent"`:
-		return odd || anyString(b, len("fix #1"), issueText)
+		return blind || s.anyText(b, len("fix #1"), issueText)
 	}
-	// A type may be written with an escape.
-	return odd && bytes.IndexByte(kind, '\\') >= 0
+	return s.odd && bytes.IndexByte(kind, '\\') >= 0 // a type that is written with an escape
 }
 
 // searched are the types that hold finds, and unknown pushes, which are counted.
@@ -31,20 +31,14 @@ func searched(kind []byte) bool {
 	return false
 }
 
-// anyString tells whether test accepts a string of the document that has at least least bytes. The document is valid.
-func anyString(b []byte, least int, test func(s []byte) bool) bool {
-	for i := 0; ; {
-		at := bytes.IndexByte(b[i:], '"')
-		if at < 0 {
-			return false
-		}
-		i += at + 1
-		end := closing(b, i)
-		if end-i >= least && test(b[i:end]) {
+// anyText tells whether test accepts one of the document's texts of at least so many bytes.
+func (s *scanner) anyText(b []byte, least int, test func(s []byte) bool) bool {
+	for _, t := range s.texts {
+		if t.to-t.from >= least && test(t.of(b)) {
 			return true
 		}
-		i = end + 1
 	}
+	return false
 }
 
 // closing finds the quote that closes the string which begins at i.
@@ -133,15 +127,21 @@ func hasPrefixFold(s []byte, word string) bool {
 
 // hasStem looks for one of some beginnings of words, without case.
 func hasStem(s []byte, stems []string) bool {
-	for i := range s {
+	for i, c := range s {
+		if !letter[c] {
+			continue
+		}
 		for _, stem := range stems {
-			if fold[s[i]] == stem[0] && hasPrefixFold(s[i:], stem) {
+			if fold[c] == stem[0] && hasPrefixFold(s[i:], stem) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// letter holds the first letters of all stems.
+var letter = table("fFcCrRiIbBhHgGtTpPdD")
 
 // closingText tells whether a string may hold a closing keyword with a reference after it.
 func closingText(s []byte) bool {

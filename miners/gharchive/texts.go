@@ -87,13 +87,13 @@ var (
 	backportTitle = regexp.MustCompile(`(?i)\bback[ -]?port|\bcherry[ -]?pick|^\s*\[(?:release[-/ ])?v?\d+(?:\.(?:\d+|x))+\]|\(v?\d+(?:\.(?:\d+|x))+ backport\)`)
 	updateTitle   = regexp.MustCompile(`(?i)^(?:\W*\w*(?:\([\w./-]+\))?!?:\s*)?(?:bump|update dependency|upgrade dependency|update [\w@./-]+ (?:digest|docker tag|to v?\d)|pin dependenc|lock file maintenance)\b`)
 	mergeTitle    = regexp.MustCompile(`^Merge (?:branch|remote|pull|commit|tag|[0-9a-f]{7,40}\b|\w+ into)`)
-	botBody       = regexp.MustCompile(`(?i)\bBumps (?:the )?\[?[\w@./-]+\]?.{0,200}? (?:group|from|with)\b|renovate(?:bot)?\.com|(?:Signed-off-by|Co-authored-by): (?:dependabot|renovate)`)
+	botBody       = regexp.MustCompile(`\b[Bb]umps (?:the )?\[?[\w@./-]+\]?.{0,200}? (?:group|from|with)\b|(?i:renovate(?:bot)?\.com|(?:Signed-off-by|Co-authored-by): (?:dependabot|renovate))`)
 )
 
 // screen names the reason for which a change is out before its text is searched, "" for none.
 func screen(author, title, body string) string {
 	switch {
-	case isBot(author), updateTitle.MatchString(title), botBody.MatchString(body):
+	case isBot(author), updateTitle.MatchString(title), mayBeBot(body) && botBody.MatchString(body):
 		return cBots
 	case mergeTitle.MatchString(title):
 		return cMerges
@@ -104,6 +104,11 @@ func screen(author, title, body string) string {
 		return cReverts
 	}
 	return ""
+}
+
+// mayBeBot is a quick test: a text that botBody matches has one of these.
+func mayBeBot(s string) bool {
+	return strings.Contains(s, "umps ") || hasStem([]byte(s), []string{"renovate", "dependabot"})
 }
 
 // titleOf splits a commit message.

@@ -16,6 +16,14 @@ var (
 		releases{/id} deployments`)
 )
 
+var linkNames = func() map[string]string {
+	out := map[string]string{}
+	for _, link := range append(append([]string{}, userLinks...), repoLinks...) {
+		out[link] = linkName(link)
+	}
+	return out
+}()
+
 // linkName makes a member's name of an address.
 func linkName(link string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(link, "{"), "{")
@@ -25,7 +33,7 @@ func linkName(link string) string {
 func (g *generator) user(login string, id int64) {
 	g.p(`{"login":"%[1]s","id":%[2]d,"node_id":"MDQ6VXNlcj%[2]d=","avatar_url":"https://avatars.githubusercontent.com/u/%[2]d?v=4","gravatar_id":"","url":"https://api.github.com/users/%[1]s","html_url":"https://github.com/%[1]s"`, login, id)
 	for _, link := range userLinks {
-		g.p(`,"%s":"https://api.github.com/users/%s/%s"`, linkName(link), login, link)
+		g.p(`,"%s":"https://api.github.com/users/%s/%s"`, linkNames[link], login, link)
 	}
 	g.p(`,"type":"User","site_admin":false}`)
 }
@@ -35,7 +43,7 @@ func (g *generator) repository(p repo) {
 	g.user(p.owner, p.ownerID)
 	g.p(`,"html_url":"https://github.com/%[1]s","description":"%[2]s","fork":false,"url":"https://api.github.com/repos/%[1]s"`, p.full(), p.about)
 	for _, link := range repoLinks {
-		g.p(`,"%s":"https://api.github.com/repos/%s/%s"`, linkName(link), p.full(), link)
+		g.p(`,"%s":"https://api.github.com/repos/%s/%s"`, linkNames[link], p.full(), link)
 	}
 	at := g.c.Start.Add(-time.Duration(p.id%9000) * time.Hour).Format(time.RFC3339)
 	g.p(`,"created_at":"%[1]s","updated_at":"%[2]s","pushed_at":"%[2]s","git_url":"git://github.com/%[3]s.git","ssh_url":"git@github.com:%[3]s.git","clone_url":"https://github.com/%[3]s.git","svn_url":"https://github.com/%[3]s","homepage":null,"size":%[4]d,"stargazers_count":%[5]d,"watchers_count":%[5]d,"language":"Go","has_issues":true,"has_projects":true,"has_downloads":true,"has_wiki":true,"has_pages":false,"forks_count":%[6]d,"mirror_url":null,"archived":false,"disabled":false,"open_issues_count":%[6]d,"license":{"key":"mit","name":"MIT License","spdx_id":"MIT","url":"https://api.github.com/licenses/mit","node_id":"MDc6TGljZW5zZTEz"},"forks":%[6]d,"open_issues":%[6]d,"watchers":%[5]d,"default_branch":"%[7]s"}`,
