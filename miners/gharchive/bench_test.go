@@ -66,14 +66,14 @@ func ownCPU(tb testing.TB) time.Duration {
 // gets through.
 func BenchmarkHour(b *testing.B) {
 	size := benchBytes(b)
-	for name, era := range map[string]synth.Era{"events-2015": synth.Events2015, "timeline-2012": synth.Timeline2012, "short-2025": synth.Short2025} {
-		b.Run(name, func(b *testing.B) {
-			n := size
-			if era != synth.Events2015 {
-				n /= 4
-			}
+	for _, hour := range []struct {
+		name string
+		era  synth.Era
+		n    int64
+	}{{"events-2015", synth.Events2015, size}, {"api-2011", synth.API2011, size / 8}, {"timeline-2012", synth.Timeline2012, size / 8}, {"short-2025", synth.Short2025, size / 8}} {
+		b.Run(hour.name, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "2021-03-10-15.json.gz")
-			packHour(b, path, synth.Config{Seed: 1, Bytes: n, Era: era})
+			packHour(b, path, synth.Config{Seed: 1, Bytes: hour.n, Era: hour.era})
 			b.ResetTimer()
 			for range b.N {
 				base := gzipGrep(b, path)

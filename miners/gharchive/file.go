@@ -49,7 +49,7 @@ func ScanFile(ctx context.Context, path string, o Options) (FileResult, error) {
 		return FileResult{}, fmt.Errorf("opening an hour file: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	d := &digester{src: f, sum: sha256.New()}
+	d := newDigester(f)
 	res, err := scanPacked(ctx, bufio.NewReaderSize(d, readSize), strings.HasSuffix(path, ".json"), o)
 	if err == nil && d.err == nil {
 		_, err = io.Copy(io.Discard, d) // what a damaged file still holds belongs to its digest
@@ -60,7 +60,7 @@ func ScanFile(ctx context.Context, path string, o Options) (FileResult, error) {
 	if err != nil {
 		return FileResult{}, fmt.Errorf("reading %s: %w", path, err)
 	}
-	res.Digest, res.Size = "sha256:"+hex.EncodeToString(d.sum.Sum(nil)), d.n
+	res.Digest, res.Size = d.digest(), d.n
 	return res, nil
 }
 
@@ -71,6 +71,10 @@ type digester struct {
 	n   int64
 	err error
 }
+
+func newDigester(src io.Reader) *digester { return &digester{src: src, sum: sha256.New()} }
+
+func (d *digester) digest() string { return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) }
 
 func (d *digester) Read(p []byte) (int, error) {
 	n, err := d.src.Read(p)

@@ -48,7 +48,7 @@ func (x *extractor) pullRequest(e Event) {
 	if pr.Base != "" && pr.Default != "" {
 		closing = ptr(pr.Base == pr.Default)
 	}
-	x.closing(e, pr.Body, IssuePR{PR: pr.Number, Closing: closing, Merged: pr.Merged, At: e.Created})
+	x.closing(e, cutText(pr.Body, x.counts), IssuePR{PR: pr.Number, Closing: closing, Merged: pr.Merged, At: e.Created})
 }
 
 // actorOf is who speaks where the author is not named.
@@ -71,7 +71,7 @@ func (x *extractor) screenAll(title, body string, authors ...string) (out bool) 
 
 // closing adds a find for every issue that a pull request's text closes. Outside of the default branch the words close nothing.
 func (x *extractor) closing(e Event, body string, base IssuePR) {
-	for _, ref := range links.Issues(cutText(body, x.counts), links.ParseRepo(e.Repo.Name)) {
+	for _, ref := range links.Issues(body, links.ParseRepo(e.Repo.Name)) {
 		if ref.Number == 0 {
 			x.counts.add(cElsewhere, 1)
 			continue
@@ -99,6 +99,7 @@ func (x *extractor) issue(e Event) {
 		return
 	}
 	author, at := e.actorOf(is.Author), is.Created
+	is.Body = cutText(is.Body, x.counts)
 	if is.IsPR != nil && *is.IsPR {
 		if is.Body != "" && !x.screenAll(is.Title, is.Body, author) {
 			x.closing(e, is.Body, IssuePR{PR: is.Number, Merged: is.Merged, At: e.Created})
@@ -108,7 +109,7 @@ func (x *extractor) issue(e Event) {
 		x.reports(e, statement{is.Body, author, at, 0})
 	}
 	if c := e.Comment; c != nil && c.Body != "" && e.Action != "deleted" {
-		author = e.actorOf(c.Author)
+		author, c.Body = e.actorOf(c.Author), cutText(c.Body, x.counts)
 		if is.IsPR == nil || !*is.IsPR {
 			x.answers(e, c.Body, author)
 		}
@@ -116,12 +117,14 @@ func (x *extractor) issue(e Event) {
 	}
 }
 
+// hedge finds what is less than a statement: a question, a suspicion, a wish, a denial.
+var hedge = regexp.MustCompile(`(?i)\b(?:may|might|maybe|perhaps|probably|possibly|could|should|would|will|can|cannot|likely|not|never|unless|if|whether|until|once|please|think|hope\w*|seems?|suspect\w*)\b|n['’]t\b|\?`)
+
 // answers adds a find for every change that a text on an issue's page says to have dealt with it.
 func (x *extractor) answers(e Event, text, author string) {
 	if isBot(author) {
 		return
 	}
-	text = cutText(text, x.counts)
 	for _, at := range dealt.FindAllStringSubmatchIndex(text, 20) {
 		from, to := sentenceAt(text, at[0], at[1])
 		if at[4] >= 0 && !strings.EqualFold(text[at[4]:at[5]], e.Repo.Name) {
@@ -141,4 +144,10 @@ func (x *extractor) answers(e Event, text, author string) {
 			x.add(Find{Kind: IssuePRKind, Method: Reference, Issue: &f})
 		}
 	}
+}
+
+// quoted tells whether the line that holds i was quoted from somebody else, who said it first.
+func quoted(text string, i int) bool {
+	line := text[strings.LastIndexByte(text[:i], '\n')+1:]
+	return strings.HasPrefix(strings.TrimLeft(line, " \t"), ">")
 }

@@ -184,8 +184,19 @@ func named(repo []byte) bool {
 		return false
 	}
 	name := repo[at+len(member):]
-	slash := bytes.IndexByte(name, '/')
-	return slash > 0 && slash+1 < len(name) && wordByte[name[slash+1]] && bytes.IndexByte(name[:slash], '"') < 0
+	end := bytes.IndexByte(name, '"')
+	return end > 0 && end <= 100 && isFullName(name[:end])
+}
+
+// isFullName is fullName for short names, in a hurry.
+func isFullName(b []byte) bool {
+	slash := bytes.IndexByte(b, '/')
+	for i, c := range b {
+		if !wordByte[c] && c != '.' && c != '-' && i != slash {
+			return false
+		}
+	}
+	return slash > 0 && slash+1 < len(b)
 }
 
 // sizeOf reads how many commits a push says that it has, -1 when it does not.

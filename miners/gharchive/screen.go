@@ -253,17 +253,21 @@ var issueStart = table("bBfFcCaAsSiIrR")
 func issueWords(s, rest []byte) bool {
 	switch fold[rest[0]] {
 	case 'b':
-		return hasPrefixFold(rest, "bisect")
+		return hasPrefixFold(rest, "bisect") && hexRun(s, 7) >= 0
 	case 'i':
-		return hasPrefixFold(rest, "introduced") && hexRun(s, 7) >= 0 || hasPrefixFold(rest, "implemented") && mayName(rest[11:])
+		return hasPrefixFold(rest, "implemented") && mayName(rest[11:])
 	case 'a':
 		return hasPrefixFold(rest, "addressed") && mayName(rest[9:])
 	case 's':
 		return hasPrefixFold(rest, "solved") && mayName(rest[6:])
 	case 'f':
 		if hasPrefixFold(rest, "first") {
-			next, _ := blankPrefix(rest[5:], "")
-			return hasPrefixFold(next, "bad") || len(next) > 0 && mayHide(next)
+			next, _ := blankPrefix(rest[5:], "-")
+			return len(next) > 0 && (fold[next[0]] == 'b' || fold[next[0]] == 'f' || mayHide(next)) && hexRun(s, 7) >= 0
+		}
+	case 'r':
+		if hasPrefixFold(rest, "regress") {
+			return hexRun(s, 7) >= 0
 		}
 	}
 	n := keywordLen(rest)

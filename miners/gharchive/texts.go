@@ -16,7 +16,6 @@ const (
 	cMerges     = "screened_merge"
 	cElsewhere  = "other_repository" // claims about a change or issue of another repository
 	cNameless   = "unattributed"     // events without a repository
-	cHedged     = "hedged"           // a range, a suspicion or a question about the first bad commit
 	cCutTexts   = "long_texts"       // texts of which only the beginning was searched
 	cUnsearched = "unsearched"       // events too large to be searched
 )
