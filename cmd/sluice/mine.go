@@ -15,6 +15,6 @@ A lead is not yet a candidate: see them with sluice leads.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMineGitHub(a), newMineHistory(a))
+	cmd.AddCommand(newMineGHArchive(a), newMineGitHub(a), newMineHistory(a))
 	return cmd
 }

@@ -133,3 +133,17 @@ func scanState(ctx context.Context, in io.Reader, o Options) (FileResult, error)
 	}
 	return out, nil
 }
+
+// FileDigest is the digest of a file as ScanFile gives it.
+func FileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("opening an hour file: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	d := newDigester(f)
+	if _, err := io.Copy(io.Discard, d); err != nil {
+		return "", fmt.Errorf("reading %s: %w", path, err)
+	}
+	return d.digest(), nil
+}

@@ -46,7 +46,7 @@ func brief(t *testing.T, line string) string {
 				t.Errorf("quotation %q", f.Pair.Quote)
 			}
 		case f.Issue != nil:
-			s := fmt.Sprintf("%s %d<-%d closing=%s merged=%s", f.Method, f.Issue.Issue, f.Issue.PR, tri(f.Issue.Closing), tri(f.Issue.Merged))
+			s := fmt.Sprintf("%s %d%s<-%d closing=%s merged=%s", f.Method, f.Issue.Issue, f.Issue.External, f.Issue.PR, tri(f.Issue.Closing), tri(f.Issue.Merged))
 			if f.Issue.Strong {
 				s += " strong"
 			}
@@ -55,7 +55,7 @@ func brief(t *testing.T, line string) string {
 			}
 			out = append(out, s)
 		default:
-			out = append(out, fmt.Sprintf("%s %s #%d/%d %s by %s", f.Method, f.Report.Cue, f.Report.Issue, f.Report.Comment, f.Report.FirstBad, f.Report.Author))
+			out = append(out, fmt.Sprintf("%s %s #%d/%d %s by %s", f.Method, f.Report.Cue, f.Report.Issue, f.Report.Comment, firstBad(*f.Report), f.Report.Author))
 		}
 	}
 	for _, name := range []string{cBots, cBackports, cReverts, cMerges, cElsewhere, cNameless} {
@@ -64,6 +64,17 @@ func brief(t *testing.T, line string) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+func firstBad(r Report) string {
+	s := r.SHA
+	if r.Number > 0 {
+		s = fmt.Sprintf("#%d", r.Number)
+	}
+	if r.Quoted {
+		s += " quoted"
+	}
+	return s
 }
 
 func tri(b *bool) string {
@@ -139,7 +150,7 @@ func TestPullRequests(t *testing.T) {
 		{"closed", `"merged":true,"base":{"ref":"release/1","repo":{"default_branch":"main"}}`, "closes #11", "keyword 11<-5 closing=false merged=true strong"},
 		{"merged", usual, "closes #11", "keyword 11<-5 closing=true merged=true strong"},
 		{"opened", usual, "Does not fix #14", "keyword 14<-5 closing=true merged=? strong negated"},
-		{"opened", usual, "Fixes x/y#10", cElsewhere},
+		{"opened", usual, "Fixes x/y#10", "keyword 0x/y#10<-5 closing=true merged=? strong"},
 		{"opened", usual, "Fixes #5", ""},
 		{"opened", usual, "`fixes #16` and <!-- fixes #17 -->", ""},
 		{"opened", `"title":"Revert \"x\""`, "Reverts #3. Fixes #18", cReverts},
@@ -158,17 +169,18 @@ func TestIssuesAndComments(t *testing.T) {
 	for _, tt := range []struct{ name, kind, payload, want string }{
 		{
 			"an issue's own text", "IssuesEvent", `{"action":"opened","issue":{"number":6,"user":{"login":"eve"},"body":"Bisected to 0123abcd."}}`,
-			"statement bisected #6/0 0123abcd by eve",
+			"testimony bisected #6/0 0123abcd by eve",
 		},
 		{
 			"a comment", "IssueCommentEvent", `{"action":"created","issue":{"number":6,"body":"x"},"comment":{"id":77,"user":{"login":"bob"},"body":"git bisect says:\n\n` + shaI + ` is the first bad commit"}}`,
-			"statement first-bad #6/77 " + shaI + " by bob",
+			"testimony first-bad #6/77 " + shaI + " by bob",
 		},
-		{"a log", "IssuesEvent", `{"issue":{"number":6,"body":"` + "```" + `\ngit bisect start\n# first bad commit: [0123abcd] Do not crash if x\n` + "```" + `"}}`, "statement first-bad #6/0 0123abcd by ada"},
+		{"a log", "IssuesEvent", `{"issue":{"number":6,"body":"` + "```" + `\ngit bisect start\n# first bad commit: [0123abcd] Do not crash if x\n` + "```" + `"}}`, "testimony first-bad #6/0 0123abcd by ada"},
 		{"a range", "IssuesEvent", `{"issue":{"number":6,"body":"bisected to 0123abcd..89abcdef"}}`, ""},
 		{"a suspicion", "IssuesEvent", `{"issue":{"number":6,"body":"I suspect the regression was introduced by 0123abcd"}}`, ""},
 		{"a bare id", "IssuesEvent", `{"issue":{"number":6,"body":"0123abcd"}}`, ""},
-		{"a quotation", "IssueCommentEvent", `{"issue":{"number":6},"comment":{"id":7,"body":"> bisected to 0123abcd\n\nThanks"}}`, ""},
+		{"a quotation", "IssueCommentEvent", `{"issue":{"number":6},"comment":{"id":7,"body":"> bisected to 0123abcd\n\nThanks"}}`, "testimony bisected #6/7 0123abcd quoted by ada"},
+		{"a change", "IssueCommentEvent", `{"issue":{"number":6},"comment":{"id":7,"body":"bisected to #4"}}`, "testimony bisected #6/7 #4 by ada"},
 		{"elsewhere", "IssuesEvent", `{"issue":{"number":6,"body":"bisected to https://github.com/x/y/commit/0123abcd"}}`, cElsewhere},
 		{"a deleted comment", "IssueCommentEvent", `{"action":"deleted","issue":{"number":6},"comment":{"id":7,"body":"bisected to 0123abcd"}}`, ""},
 		{"dealt with", "IssueCommentEvent", `{"issue":{"number":6},"comment":{"id":7,"body":"Thanks! Fixed by PR #9, and resolved in https://github.com/o/r/pull/10"}}`, "reference 6<-9 closing=? merged=?, reference 6<-10 closing=? merged=?"},

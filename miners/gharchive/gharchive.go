@@ -20,7 +20,6 @@ const (
 const (
 	Keyword   = "keyword"   // a closing keyword in a change's text; in a pair, a word of repair before the id
 	Reference = "reference" // a text on an issue's page names the change that deals with it
-	Statement = "statement" // a text states a completed search for the first bad commit
 )
 
 // Find is one claim that an event makes. One of Pair, Issue and Report is set, as Kind says.

@@ -171,3 +171,12 @@ func (h Hour) Holds(t time.Time) bool {
 	}
 	return !t.Before(start.Add(-late)) && t.Before(end.Add(late))
 }
+
+// Before is the hour in front of this one, by the names.
+func (h Hour) Before() Hour { return hourOf(h.face().Add(-time.Hour)) }
+
+// Touches tells whether the file of an hour may hold events of the window. It says yes rather than no.
+func (w Window) Touches(h Hour) bool {
+	const reach = 3 * time.Hour
+	return !h.Start().Add(reach).Before(w.Since) && (w.Until.IsZero() || h.Start().Add(-reach).Before(w.Until))
+}

@@ -2,6 +2,7 @@ package gharchive
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strconv"
 
@@ -109,4 +110,33 @@ func Shared(a, b []uint64) (n int) {
 		}
 	}
 	return n
+}
+
+// PackIDs and UnpackIDs keep a sorted list from one run to the next, with a checksum: what is damaged counts as unknown.
+func PackIDs(ids []uint64) []byte {
+	out := make([]byte, 8, 8+3*len(ids))
+	last := uint64(0)
+	for _, id := range ids {
+		out = binary.AppendUvarint(out, id-last)
+		last = id
+	}
+	binary.LittleEndian.PutUint64(out, xxhash.Sum64(out[8:]))
+	return out
+}
+
+// UnpackIDs reads what PackIDs wrote.
+func UnpackIDs(b []byte) (ids []uint64, ok bool) {
+	if len(b) < 8 || binary.LittleEndian.Uint64(b) != xxhash.Sum64(b[8:]) {
+		return nil, false
+	}
+	last := uint64(0)
+	for b = b[8:]; len(b) > 0; {
+		step, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, false
+		}
+		last += step
+		ids, b = append(ids, last), b[n:]
+	}
+	return ids, true
 }

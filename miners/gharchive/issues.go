@@ -1,6 +1,7 @@
 package gharchive
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,9 +13,13 @@ import (
 // IssuePR is an issue and the pull request that is said to close it.
 type IssuePR struct {
 	Issue, PR       int
-	Closing, Merged *bool // nil unknown
+	External        string // "owner/name#12" for an issue of another repository; Issue is 0 then
+	Closing, Merged *bool  // nil unknown
 	Strong, Negated bool
 	Quote           string
+	Where           string // body, "issue <n> body", "comment <id>"
+	Author          string
+	Base            string // the branch that the change is for
 	At              time.Time
 }
 
@@ -48,7 +53,9 @@ func (x *extractor) pullRequest(e Event) {
 	if pr.Base != "" && pr.Default != "" {
 		closing = ptr(pr.Base == pr.Default)
 	}
-	x.closing(e, cutText(pr.Body, x.counts), IssuePR{PR: pr.Number, Closing: closing, Merged: pr.Merged, At: e.Created})
+	x.closing(e, cutText(pr.Body, x.counts), IssuePR{
+		PR: pr.Number, Closing: closing, Merged: pr.Merged, Where: "body", Author: e.actorOf(pr.Author), Base: pr.Base, At: e.Created,
+	})
 }
 
 // actorOf is who speaks where the author is not named.
@@ -72,15 +79,12 @@ func (x *extractor) screenAll(title, body string, authors ...string) (out bool) 
 // closing adds a find for every issue that a pull request's text closes. Outside of the default branch the words close nothing.
 func (x *extractor) closing(e Event, body string, base IssuePR) {
 	for _, ref := range links.Issues(body, links.ParseRepo(e.Repo.Name)) {
-		if ref.Number == 0 {
-			x.counts.add(cElsewhere, 1)
-			continue
-		}
 		if ref.Number == base.PR {
 			continue
 		}
 		f := base
-		f.Issue, f.Strong, f.Negated, f.Quote = ref.Number, ref.Closes && !ref.Weak, ref.Negated, clip(ref.Quote)
+		f.Issue, f.External = ref.Number, ref.External
+		f.Strong, f.Negated, f.Quote = ref.Closes && !ref.Weak, ref.Negated, clip(ref.Quote)
 		if !ref.Closes {
 			f.Closing = ptr(false)
 		}
@@ -102,16 +106,16 @@ func (x *extractor) issue(e Event) {
 	is.Body = cutText(is.Body, x.counts)
 	if is.IsPR != nil && *is.IsPR {
 		if is.Body != "" && !x.screenAll(is.Title, is.Body, author) {
-			x.closing(e, is.Body, IssuePR{PR: is.Number, Merged: is.Merged, At: e.Created})
+			x.closing(e, is.Body, IssuePR{PR: is.Number, Merged: is.Merged, Where: "body", Author: author, At: e.Created})
 		}
 	} else if is.Body != "" {
-		x.answers(e, is.Body, author)
+		x.answers(e, statement{is.Body, author, at, 0})
 		x.reports(e, statement{is.Body, author, at, 0})
 	}
 	if c := e.Comment; c != nil && c.Body != "" && e.Action != "deleted" {
 		author, c.Body = e.actorOf(c.Author), cutText(c.Body, x.counts)
 		if is.IsPR == nil || !*is.IsPR {
-			x.answers(e, c.Body, author)
+			x.answers(e, statement{c.Body, author, c.Created, c.ID})
 		}
 		x.reports(e, statement{c.Body, author, c.Created, c.ID})
 	}
@@ -121,9 +125,13 @@ func (x *extractor) issue(e Event) {
 var hedge = regexp.MustCompile(`(?i)\b(?:may|might|maybe|perhaps|probably|possibly|could|should|would|will|can|cannot|likely|not|never|unless|if|whether|until|once|please|think|hope\w*|seems?|suspect\w*)\b|n['’]t\b|\?`)
 
 // answers adds a find for every change that a text on an issue's page says to have dealt with it.
-func (x *extractor) answers(e Event, text, author string) {
-	if isBot(author) {
+func (x *extractor) answers(e Event, st statement) {
+	if isBot(st.author) {
 		return
+	}
+	text, where := st.text, fmt.Sprintf("issue %d body", e.Issue.Number)
+	if st.comment != 0 {
+		where = fmt.Sprintf("comment %d", st.comment)
 	}
 	for _, at := range dealt.FindAllStringSubmatchIndex(text, 20) {
 		from, to := sentenceAt(text, at[0], at[1])
@@ -140,7 +148,7 @@ func (x *extractor) answers(e Event, text, author string) {
 		}
 		n, _ := strconv.Atoi(text[digits[0]:digits[1]])
 		if n > 0 && n != e.Issue.Number {
-			f := IssuePR{Issue: e.Issue.Number, PR: n, Quote: strings.TrimSpace(text[from:to]), At: e.Created}
+			f := IssuePR{Issue: e.Issue.Number, PR: n, Quote: strings.TrimSpace(text[from:to]), Where: where, Author: st.author, At: e.Created}
 			x.add(Find{Kind: IssuePRKind, Method: Reference, Issue: &f})
 		}
 	}

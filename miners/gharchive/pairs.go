@@ -13,6 +13,7 @@ type Pair struct {
 	Intro, Fix string // 40 digits
 	Cue        string
 	Quote      string
+	Author     string    // of the commit, by name
 	At         time.Time // of the push
 }
 
@@ -74,7 +75,7 @@ func (x *extractor) commit(e Event, c Commit) {
 		default:
 			if method, pair, ok := x.pair(text, at, id, claims); ok {
 				said[id] = true
-				pair.Fix, pair.At = fix, e.Created
+				pair.Fix, pair.Author, pair.At = fix, c.Author, e.Created
 				x.add(Find{Kind: PairKind, Method: method, Pair: &pair})
 			}
 		}

@@ -6,16 +6,18 @@ import (
 	"sluice/miners/links"
 )
 
-// Report is a text on an issue's page that states a completed search for the commit which broke something.
+// Report is a text on an issue's page that states a completed search for the change which broke something. SHA or Number is set.
 type Report struct {
-	Issue    int
-	Comment  int64  // 0: the issue's own text
-	OnPR     bool   // the page is a pull request's
-	FirstBad string // 7 to 40 digits in lower case
-	Cue      string
-	Quote    string // exactly as it stands in the text
-	Author   string
-	At       time.Time
+	Issue   int
+	Comment int64  // 0: the issue's own text
+	OnPR    bool   // the page is a pull request's
+	SHA     string // 7 to 40 digits in lower case
+	Number  int    // of a change; it may turn out to be an issue's
+	Cue     string
+	Quote   string // exactly as it stands in the text
+	Quoted  bool   // in a quotation of somebody else's words
+	Author  string
+	At      time.Time
 }
 
 // statement is a text with who said it and when.
@@ -25,8 +27,7 @@ type statement struct {
 	comment      int64
 }
 
-// reports adds a find for every first bad commit that a text states, but for words that it quotes: their author has a text of his
-// own.
+// reports adds a find for every first bad change that a text states.
 func (x *extractor) reports(e Event, st statement) {
 	if isBot(st.author) {
 		return
@@ -35,18 +36,13 @@ func (x *extractor) reports(e Event, st statement) {
 		st.at = e.Created
 	}
 	for _, ref := range links.FirstBad(st.text, links.ParseRepo(e.Repo.Name)) {
-		switch {
-		case ref.External != "":
+		if ref.External != "" {
 			x.counts.add(cElsewhere, 1)
-		case ref.Quoted:
-			x.counts.add("quoted_statements", 1)
-		case ref.SHA == "":
-			x.counts.add("first_bad_numbers", 1)
-		default:
-			x.add(Find{Kind: ReportKind, Method: Statement, Report: &Report{
-				Issue: e.Issue.Number, Comment: st.comment, OnPR: e.Issue.IsPR != nil && *e.Issue.IsPR, FirstBad: ref.SHA,
-				Cue: ref.Cue, Quote: clip(ref.Quote), Author: st.author, At: st.at,
-			}})
+			continue
 		}
+		x.add(Find{Kind: ReportKind, Method: links.Testimony, Report: &Report{
+			Issue: e.Issue.Number, Comment: st.comment, OnPR: e.Issue.IsPR != nil && *e.Issue.IsPR, SHA: ref.SHA, Number: ref.Number,
+			Cue: ref.Cue, Quote: clip(ref.Quote), Quoted: ref.Quoted, Author: st.author, At: st.at,
+		}})
 	}
 }

@@ -141,7 +141,7 @@ func hasStem(s []byte, stems []string) bool {
 }
 
 // letter holds the first letters of all stems.
-var letter = table("fFcCrRiIbBhHgGtTpPdD")
+var letter = table("fFcCrRiIbBhHgGtTpPdDmM")
 
 // closingText tells whether a string may hold a closing keyword with a reference after it.
 func closingText(s []byte) bool {
@@ -253,7 +253,7 @@ var issueStart = table("bBfFcCaAsSiIrR")
 func issueWords(s, rest []byte) bool {
 	switch fold[rest[0]] {
 	case 'b':
-		return hasPrefixFold(rest, "bisect") && hexRun(s, 7) >= 0
+		return hasPrefixFold(rest, "bisect") && mayPoint(s)
 	case 'i':
 		return hasPrefixFold(rest, "implemented") && mayName(rest[11:])
 	case 'a':
@@ -263,11 +263,11 @@ func issueWords(s, rest []byte) bool {
 	case 'f':
 		if hasPrefixFold(rest, "first") {
 			next, _ := blankPrefix(rest[5:], "-")
-			return len(next) > 0 && (fold[next[0]] == 'b' || fold[next[0]] == 'f' || mayHide(next)) && hexRun(s, 7) >= 0
+			return len(next) > 0 && (fold[next[0]] == 'b' || fold[next[0]] == 'f' || mayHide(next)) && mayPoint(s)
 		}
 	case 'r':
 		if hasPrefixFold(rest, "regress") {
-			return hexRun(s, 7) >= 0
+			return mayPoint(s)
 		}
 	}
 	n := keywordLen(rest)
@@ -290,6 +290,20 @@ func mayName(s []byte) bool {
 		if gap > 0 && hasPrefixFold(s, w) {
 			next, _ := blankPrefix(s[len(w):], "")
 			return len(next) > 0 && (mayHide(next) || hasStem(next[:1], []string{"t", "p", "h"}))
+		}
+	}
+	return false
+}
+
+// mayPoint tells whether a text may name a commit or a change.
+func mayPoint(s []byte) bool {
+	if hexRun(s, 7) >= 0 || bytes.IndexByte(s, '#') >= 0 {
+		return true
+	}
+	for i, c := range s {
+		if letter[c] && (hasPrefixFold(s[i:], "http") || hasPrefixFold(s[i:], "gh-") || hasPrefixFold(s[i:], "pr") || hasPrefixFold(s[i:], "pull") || hasPrefixFold(s[i:], "cl") ||
+			hasPrefixFold(s[i:], "mr") || hasPrefixFold(s[i:], "merge")) {
+			return true
 		}
 	}
 	return false

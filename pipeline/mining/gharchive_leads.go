@@ -1,0 +1,82 @@
+package mining
+
+import (
+	"context"
+	"fmt"
+
+	"sluice/miners/gharchive"
+	"sluice/store"
+)
+
+// hourLead is a lead with the event that it comes from.
+type hourLead struct {
+	store.Lead
+	event uint64
+}
+
+// sink stores evidence as it comes and collects the leads until their hour is whole.
+type sink struct {
+	store *store.Store
+	leads []hourLead
+}
+
+func (k *sink) take(ctx context.Context, evidence []byte, finds []gharchive.Find) error {
+	digest, err := k.store.Put(ctx, evidence)
+	if err != nil {
+		return err
+	}
+	for _, f := range finds {
+		l, err := hourFound(f).lead(digest)
+		if err != nil {
+			return err
+		}
+		k.leads = append(k.leads, hourLead{l, f.Event})
+	}
+	return nil
+}
+
+// hourFound gives a find its form as a lead.
+func hourFound(f gharchive.Find) Found {
+	out := Found{Kind: f.Kind, Repo: f.Repo.Name, Source: GHArchiveSource, Method: f.Method, Line: f.Line}
+	switch {
+	case f.Pair != nil:
+		out.Key, out.Data = fmt.Sprintf("%s..%s", f.Pair.Intro, f.Pair.Fix), hourPair(f.Repo, *f.Pair)
+	case f.Issue != nil:
+		i := f.Issue
+		out.Key = fmt.Sprintf("%d%s<-%d %s %s %s", i.Issue, i.External, i.PR, f.Method, i.Where, i.Phase())
+		out.Data = hourIssue(f.Repo, *i)
+	default:
+		r := hourReport(f.Repo, *f.Report)
+		out.Key, out.Data = fmt.Sprintf("%d %d %s", r.Issue, r.Comment, r.FirstBad), r
+	}
+	return out
+}
+
+// hourPair: which of the two came first is for git to say.
+func hourPair(r gharchive.Repo, p gharchive.Pair) Pair {
+	return Pair{
+		RepoID: r.ID, Intro: Ref{SHA: p.Intro}, Fix: Ref{SHA: p.Fix}, Cue: p.Cue, Quote: p.Quote, Where: "commit " + p.Fix, Author: p.Author,
+		Unknown: []string{"order"}, At: p.At,
+	}
+}
+
+func hourIssue(r gharchive.Repo, i gharchive.IssuePR) IssuePR {
+	out := IssuePR{
+		RepoID: r.ID, Issue: i.Issue, PR: i.PR, Closing: i.Closing, Merged: i.Merged, Confidence: "weak", Negated: i.Negated, Quote: i.Quote,
+		At: i.At, External: i.External, Where: i.Where, Base: i.Base, Author: i.Author,
+	}
+	if i.Strong {
+		out.Confidence = "strong"
+	}
+	return out
+}
+
+func hourReport(r gharchive.Repo, p gharchive.Report) Report {
+	out := Report{
+		RepoID: r.ID, Issue: p.Issue, Comment: p.Comment, FirstBad: p.SHA, Cue: p.Cue, Quote: p.Quote, Author: p.Author, Quoted: p.Quoted, At: p.At,
+	}
+	if p.SHA == "" {
+		out.FirstBad = fmt.Sprintf("#%d", p.Number)
+	}
+	return out
+}
