@@ -41,7 +41,7 @@ type Options struct {
 type rules struct {
 	name, about string
 	blame       gitrepo.BlameOptions
-	code        bool // comments, blank lines and layout do not count
+	code        bool // comments and blank lines do not count
 	big         bool // commits that touch very many files are looked through
 	meta        bool // so are merges, and commits that rename the file or change its mode
 	refactored  bool // so are lines that a commit only refactors
@@ -59,7 +59,7 @@ var table = []rules{
 	{name: "b", blame: plain, pick: all,
 		about: "every commit that wrote a line which the fix deletes, in any file, comments and blank lines too"},
 	{name: "ag", blame: space, code: true, big: true, pick: all,
-		about: "B without comments, blank lines and layout; commits of more than 20 files are looked through"},
+		about: "B without comments and blank lines; changes of white space and commits of more than 20 files are looked through"},
 	{name: "ma", blame: moved, code: true, big: true, meta: true, pick: all,
 		about: "AG that follows moved and copied lines and looks through merges and commits that rename the file or change its mode"},
 	{name: "l", blame: moved, code: true, big: true, meta: true, pick: largest,

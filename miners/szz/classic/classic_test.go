@@ -288,7 +288,7 @@ func TestReasons(t *testing.T) {
 		{"add only", before + "-- fix/a.py --\nx = 1\n\n# c\ndef f(a):\n    b = a\n    return b\ny = 2\n", "add-only", "add-only"},
 		{"new files", before + "-- fix/b.py --\nx = 1\n", "new-files-only", "new-files-only"},
 		{"comments", before + "-- fix/a.py --\nx = 1\ndef f(a):\n    b = a\n    return b\n", "bug:2", "all-comments"},
-		{"layout", before + "-- fix/a.py --\nx  =  1\n\n# c\ndef f(a):\n    b = a\n    return b\n", "bug:1", "layout-only"},
+		{"layout", before + "-- fix/a.py --\nx  =  1\n\n# c\ndef f(a):\n    b = a\n    return b\n", "bug:1", "bug:1"},
 		{"refactoring", before + "-- fix/a.py --\nx = 1\n\n# c\ndef f(a):\n    d = a\n    return d\n", "bug:2", "refactoring-only"},
 		{"binary", "commit bug \"m\"\ncommit fix \"m\"\n-- bug/a.bin --\n\x00a\n-- fix/a.bin --\n\x00b\n", "no-source", "no-source"},
 		{"nothing", "commit bug \"m\"\ncommit fix \"m\"\n-- bug/a.py --\nx\n", "no-source", "no-source"},

@@ -28,15 +28,16 @@ func (w *walk) deletions(ctx context.Context) (found []deleted, why szz.Reason, 
 	if len(paths) == 0 {
 		return nil, why, nil
 	}
-	hunks, err := w.m.Hunks(ctx, w.fix.Base, w.fix.Commit, paths, w.rules.code)
+	hunks, err := w.m.Hunks(ctx, w.fix.Base, w.fix.Commit, paths, false)
 	if err != nil {
 		return nil, szz.MissingObject, unlessLacking(err)
 	}
+	// White space counts here: in some languages it is syntax, and a fix that changes nothing else has no other lines.
 	gone, err := w.onlyRefactored(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	why = szz.LayoutOnly
+	why = szz.AddOnly
 	for _, f := range files {
 		h, ok := hunks[f.Path]
 		if !ok || h.OldPath == "" || len(oldLines(h.Hunks)) == 0 {

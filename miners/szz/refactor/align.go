@@ -37,9 +37,9 @@ func align(old, neu []line) [][2]int {
 	return out
 }
 
-// likeness counts the equal tokens of lines of one form, plus one; 0 for lines of different forms.
+// likeness counts the equal tokens of lines of one form, plus one; 0 for lines of different forms or depths.
 func likeness(a, b line) int {
-	if a.form != b.form {
+	if a.form != b.form || a.indent != b.indent {
 		return 0
 	}
 	n := 1

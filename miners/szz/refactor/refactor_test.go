@@ -71,6 +71,8 @@ func TestRenames(t *testing.T) {
 		{"several on the left", "a.go", "package a\n\nfunc f() {\n\tx, err := g()\n\th(x, err)\n}\n", "package a\n\nfunc f() {\n\ty, err := g()\n\th(y, err)\n}\n",
 			"a.go:4<a.go:4 a.go:5<a.go:5"},
 		{"two names become one", "a.py", "def f():\n    x = 1\n    y = 2\n    return x + y\n", "def f():\n    z = 1\n    z = 2\n    return z + z\n", ""},
+		{"another depth", "a.py", "if a:\n    f()\ng()\n", "if a:\n    f()\n    g()\n", ""},
+		{"another depth without meaning", "a.c", "f();\nif (a) {\n\tg();\n}\n", "f();\nif (a) {\n\t\tg();\n}\n", "a.c:3<a.c:3"},
 		{"unknown language", "a.txt", "x\n", "y\n", ""},
 	} {
 		if diff := cmp.Diff(tt.want, brief(Find([]File{diff(tt.path, tt.old, tt.new)}))); diff != "" {

@@ -1,6 +1,7 @@
 package refactor
 
 import (
+	"bytes"
 	"strings"
 
 	"sluice/miners/gitrepo"
@@ -21,6 +22,7 @@ type line struct {
 	number int
 	tokens []lang.Token
 	form   string // the tokens with names left out
+	indent int    // in bytes, where indentation is syntax; else 0
 }
 
 func parse(path string, src []byte) (*version, bool) {
@@ -34,12 +36,17 @@ func parse(path string, src []byte) (*version, bool) {
 	case "C", "C++", "Java":
 		v.typed = true
 	}
+	text := bytes.Split(src, []byte("\n"))
 	for len(tokens) > 0 {
 		n := 1
 		for n < len(tokens) && tokens[n].Line == tokens[0].Line {
 			n++
 		}
-		v.lines[tokens[0].Line] = line{number: tokens[0].Line, tokens: tokens[:n], form: form(tokens[:n])}
+		l := line{number: tokens[0].Line, tokens: tokens[:n], form: form(tokens[:n])}
+		if lang.Language(path) == "Python" {
+			l.indent = len(text[l.number-1]) - len(bytes.TrimLeft(text[l.number-1], " \t"))
+		}
+		v.lines[l.number] = l
 		tokens = tokens[n:]
 	}
 	return v, true
