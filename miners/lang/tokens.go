@@ -18,27 +18,53 @@ type Token struct {
 	Name bool // an identifier: what a program may rename
 }
 
-// Tokens lists what a file is made of, in order, without comments and white space. What spans several lines, as a string may, is
-// cut into one token a line. ok is false where the language has no parser here or the file is too large; a file that does not
-// parse gives what the parser makes of it.
-func Tokens(name string, src []byte) (tokens []Token, ok bool) {
+// Span is lines First to Last of a file, counted from 1, both included.
+type Span struct{ First, Last int }
+
+// Outline is what a file is made of.
+type Outline struct {
+	Tokens    []Token // in order
+	Functions []Span  // the outermost functions and methods, in order
+}
+
+// Read outlines a file: its functions, and the tokens of the wanted lines, which are in order and apart, without comments and white
+// space. What spans several lines, as a string may, is cut into one token a line. A function begins at its own first line, not
+// at that of what decorates it.
+//
+// ok is false where the language has no parser here or the file is too large. A file that does not parse gives what the parser
+// makes of it.
+func Read(name string, src []byte, wanted []Span) (o Outline, ok bool) {
 	language := Language(name)
 	if len(src) > maxSource || bytes.IndexByte(src, 0) >= 0 {
-		return nil, false
+		return Outline{}, false
 	}
 	if language == "Go" {
-		return goTokens(src), true
+		return Outline{within(goTokens(src), wanted), goFunctions(src)}, true
 	}
 	g, ok := grammars[language]
 	if !ok {
-		return nil, false
+		return Outline{}, false
 	}
 	tree := g.parse(src)
 	if tree == nil {
-		return nil, false
+		return Outline{}, false
 	}
 	defer tree.Close()
-	return g.tokens(g.walk(tree.RootNode()), src), true
+	return g.outline(tree.RootNode(), src, wanted), true
+}
+
+// within leaves the tokens of the wanted lines.
+func within(tokens []Token, wanted []Span) []Token {
+	var out []Token
+	for _, t := range tokens {
+		for len(wanted) > 0 && wanted[0].Last < t.Line {
+			wanted = wanted[1:]
+		}
+		if len(wanted) > 0 && wanted[0].First <= t.Line {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 func goTokens(src []byte) []Token {
@@ -58,24 +84,64 @@ func goTokens(src []byte) []Token {
 	}
 }
 
-// tokens makes a token of every leaf, and of what stands between leaves: some grammars have no node for what a string holds.
-func (g *grammar) tokens(nodes []node, src []byte) []Token {
-	roles, names := g.symbols(), g.names()
+// outline walks the tree, but not into functions that hold no wanted line: a walk costs more than the parse.
+func (g *grammar) outline(root *sitter.Node, src []byte, wanted []Span) Outline {
+	roles, names, language := g.symbols(), g.names(), g.load()
+	cursor := sitter.NewTreeCursor(root)
+	defer cursor.Close()
 	c := cutter{line: 1}
-	pos := 0
-	for _, n := range nodes {
-		if !n.leaf || n.start < pos {
+	var functions []Span
+	pos, end, depth := 0, 0, 0
+	for {
+		n := cursor.CurrentNode()
+		symbol, start, stop := n.Symbol(), int(n.StartByte()), int(n.EndByte())
+		first, last := int(n.StartPoint().Row)+1, int(n.EndPoint().Row)+1
+		if start >= end && isFunction(language.SymbolName(symbol)) && n.ChildCount() > 0 {
+			functions = append(functions, Span{first, last})
+			end = stop
+		}
+		outer := start >= end // functions may be inside
+		if roleIn(roles, symbol) != comment && (outer || overlaps(wanted, first, last)) && cursor.GoToFirstChild() {
+			depth++
 			continue
 		}
-		c.text(src[pos:n.start], false)
-		if roleIn(roles, n.symbol) == comment {
-			c.line += bytes.Count(src[n.start:n.end], []byte("\n"))
-		} else {
-			c.text(src[n.start:n.end], int(n.symbol) < len(names) && names[n.symbol])
+		if start >= pos {
+			c.text(src[pos:start], false)
+			c.leaf(src[start:stop], leafKind(roles, names, symbol))
+			pos = stop
 		}
-		pos = n.end
+		for !cursor.GoToNextSibling() {
+			if depth == 0 || !cursor.GoToParent() {
+				return Outline{within(c.out, wanted), functions}
+			}
+			depth--
+		}
 	}
-	return c.out
+}
+
+// kind of a leaf.
+type kind uint8
+
+const (
+	mark kind = iota
+	name
+	remark
+)
+
+func leafKind(roles []role, names []bool, s sitter.Symbol) kind {
+	switch {
+	case roleIn(roles, s) == comment:
+		return remark
+	case int(s) < len(names) && names[s]:
+		return name
+	}
+	return mark
+}
+
+// overlaps tells whether a wanted line is between two lines.
+func overlaps(wanted []Span, first, last int) bool {
+	i, _ := slices.BinarySearchFunc(wanted, first, func(s Span, line int) int { return s.Last - line })
+	return i < len(wanted) && wanted[i].First <= last
 }
 
 // identifiers tells which symbols of a grammar are names.
@@ -95,6 +161,14 @@ type cutter struct {
 	out  []Token
 }
 
+func (c *cutter) leaf(text []byte, k kind) {
+	if k == remark {
+		c.line += bytes.Count(text, []byte("\n"))
+		return
+	}
+	c.text(text, k == name)
+}
+
 func (c *cutter) text(text []byte, name bool) {
 	c.add(c.line, string(text), name)
 	c.line += bytes.Count(text, []byte("\n"))
@@ -107,31 +181,6 @@ func (c *cutter) add(line int, text string, name bool) {
 		}
 		line++
 	}
-}
-
-// Span is lines First to Last of a file, counted from 1, both included.
-type Span struct{ First, Last int }
-
-// Functions lists the outermost functions and methods of a file in order, each from its first line (of a decorated one, that of the
-// function itself) to its last. ok is as for Tokens; a file of Go that does not parse has the functions before the error.
-func Functions(name string, src []byte) (functions []Span, ok bool) {
-	language := Language(name)
-	if len(src) > maxSource || bytes.IndexByte(src, 0) >= 0 {
-		return nil, false
-	}
-	if language == "Go" {
-		return goFunctions(src), true
-	}
-	g, ok := grammars[language]
-	if !ok {
-		return nil, false
-	}
-	tree := g.parse(src)
-	if tree == nil {
-		return nil, false
-	}
-	defer tree.Close()
-	return g.spans(g.walk(tree.RootNode()), src), true
 }
 
 func goFunctions(src []byte) []Span {
@@ -148,21 +197,6 @@ func goFunctions(src []byte) []Span {
 			first, last := fset.PositionFor(f.Pos(), false).Line, fset.PositionFor(f.End(), false).Line
 			out = append(out, Span{first, max(first, last)})
 		}
-	}
-	return out
-}
-
-func (g *grammar) spans(nodes []node, src []byte) []Span {
-	l := g.load()
-	var out []Span
-	line, pos, end := 1, 0, 0
-	for _, n := range nodes {
-		if n.start < end || !isFunction(l.SymbolName(n.symbol)) || n.leaf {
-			continue
-		}
-		line += bytes.Count(src[pos:n.start], []byte("\n"))
-		pos, end = n.start, n.end
-		out = append(out, Span{line, line + bytes.Count(src[n.start:n.end], []byte("\n"))})
 	}
 	return out
 }

@@ -26,6 +26,28 @@ func brief(tokens []Token) string {
 	return strings.TrimPrefix(out.String(), "\n")
 }
 
+var whole = []Span{{1, 1 << 30}}
+
+// Only some lines may be wanted.
+func TestReadWanted(t *testing.T) {
+	t.Parallel()
+	src := []byte("def f():\n    a = 1\n    b = \"\"\"x\n    y\"\"\"\n\n# c\ndef g():\n    c = 2\nd = 3\n")
+	for _, tt := range []struct {
+		wanted []Span
+		want   string
+	}{
+		{[]Span{{2, 2}}, "2: $a = 1"},
+		{[]Span{{4, 4}, {8, 9}}, "4: y \"\"\"\n8: $c = 2\n9: $d = 3"},
+		{[]Span{{5, 7}}, "7: def $g ( ) :"},
+		{nil, ""},
+	} {
+		o, ok := Read("a.py", src, tt.wanted)
+		if got := brief(o.Tokens); !ok || got != tt.want || len(o.Functions) != 2 {
+			t.Errorf("%v: %q, %v", tt.wanted, got, o.Functions)
+		}
+	}
+}
+
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ path, src, want string }{
@@ -37,14 +59,14 @@ func TestTokens(t *testing.T) {
 		{"A.java", "class A { int x; }\n", "1: class $A { int $x ; }"},
 		{"a.rb", "def f(a)\n  @b = C\nend\n", "1: def $f ( $a )\n2: $@b = $C\n3: end"},
 	} {
-		got, ok := Tokens(tt.path, []byte(tt.src))
-		if diff := cmp.Diff(tt.want, brief(got)); !ok || diff != "" {
+		got, ok := Read(tt.path, []byte(tt.src), whole)
+		if diff := cmp.Diff(tt.want, brief(got.Tokens)); !ok || diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.path, diff)
 		}
 	}
 	for path, src := range map[string]string{"a.txt": "x", "a.go": "a\x00b", "a.py": strings.Repeat("x\n", maxSource)} {
-		if tokens, ok := Tokens(path, []byte(src)); ok || tokens != nil {
-			t.Errorf("%s: %d tokens", path, len(tokens))
+		if o, ok := Read(path, []byte(src), whole); ok || o.Tokens != nil {
+			t.Errorf("%s: %d tokens", path, len(o.Tokens))
 		}
 	}
 }
@@ -64,13 +86,10 @@ func TestFunctions(t *testing.T) {
 		{"a.rb", "class A\n  def m\n  end\nend\n", []Span{{2, 3}}},
 		{"a.rs", "fn f() {\n}\nimpl T { fn g() {} }\n", []Span{{1, 2}, {3, 3}}},
 	} {
-		got, ok := Functions(tt.path, []byte(tt.src))
-		if diff := cmp.Diff(tt.want, got); !ok || diff != "" {
+		got, ok := Read(tt.path, []byte(tt.src), nil)
+		if diff := cmp.Diff(tt.want, got.Functions); !ok || len(got.Tokens) > 0 || diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.path, diff)
 		}
-	}
-	if _, ok := Functions("a.txt", []byte("x")); ok {
-		t.Error("text has functions")
 	}
 }
 
@@ -82,7 +101,8 @@ func FuzzTokens(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, src []byte) {
 		path := paths[int(which)%len(paths)]
-		tokens, _ := Tokens(path, src)
+		o, _ := Read(path, src, whole)
+		tokens, spans := o.Tokens, o.Functions
 		lines := strings.Split(string(src), "\n")
 		last := 1
 		for _, tok := range tokens {
@@ -95,7 +115,6 @@ func FuzzTokens(f *testing.F) {
 			last = tok.Line
 		}
 		end := 0
-		spans, _ := Functions(path, src)
 		for _, s := range spans {
 			if s.First < max(end, 1) || s.Last < s.First || s.Last > len(lines) {
 				t.Fatalf("%s: %+v after line %d of %d", path, s, end, len(lines))

@@ -110,7 +110,8 @@ func (v *Variants) refactoredBy(ctx context.Context, id string) (map[refactor.Pl
 		return nil, err
 	}
 	var found map[refactor.Place]refactor.Place
-	if n := len(files[id]); c.FirstParent() != "" && n > 0 && n <= v.o.MaxFiles {
+	loses := func(f gitrepo.FileChange) bool { return f.Deleted > 0 }
+	if c.FirstParent() != "" && len(files[id]) <= v.o.MaxFiles && slices.ContainsFunc(files[id], loses) {
 		if found, err = v.compare(ctx, c, files[id]); lacking(err) {
 			found = nil
 		} else if err != nil {

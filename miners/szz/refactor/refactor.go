@@ -20,6 +20,7 @@ package refactor
 
 import (
 	"sluice/miners/gitrepo"
+	"sluice/miners/lang"
 )
 
 // File is a file of a change that is there before and after it.
@@ -68,8 +69,13 @@ type pair struct {
 }
 
 func (c *change) add(in File) {
-	old, okOld := parse(in.OldPath, in.Old)
-	neu, okNew := parse(in.Path, in.New)
+	var wantO, wantN []lang.Span
+	for _, h := range in.Hunks {
+		wantO = append(wantO, lang.Span(h.Old))
+		wantN = append(wantN, lang.Span(h.New))
+	}
+	old, okOld := parse(in.OldPath, in.Old, wantO)
+	neu, okNew := parse(in.Path, in.New, wantN)
 	if !okOld || !okNew {
 		return
 	}

@@ -3,6 +3,7 @@ package refactor
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"sluice/miners/gitrepo"
 	"sluice/miners/lang"
@@ -14,7 +15,8 @@ type version struct {
 	typed     bool // declarations name the type before the name, as in C
 	lines     map[int]line
 	functions []lang.Span
-	names     map[int]map[string]bool // that occur, by function; -1 is the whole file
+	names     map[int]map[string]bool // words that occur, by function; -1 is the whole file
+	text      [][]byte                // by line
 }
 
 // line is a line of code.
@@ -25,18 +27,17 @@ type line struct {
 	indent int    // in bytes, where indentation is syntax; else 0
 }
 
-func parse(path string, src []byte) (*version, bool) {
-	tokens, ok := lang.Tokens(path, src)
+func parse(path string, src []byte, wanted []lang.Span) (*version, bool) {
+	o, ok := lang.Read(path, src, wanted)
 	if !ok {
 		return nil, false
 	}
-	v := &version{path: path, lines: map[int]line{}, names: map[int]map[string]bool{}}
-	v.functions, _ = lang.Functions(path, src)
+	tokens, text := o.Tokens, bytes.Split(src, []byte("\n"))
+	v := &version{path: path, lines: map[int]line{}, names: map[int]map[string]bool{}, functions: o.Functions, text: text}
 	switch lang.Language(path) {
 	case "C", "C++", "Java":
 		v.typed = true
 	}
-	text := bytes.Split(src, []byte("\n"))
 	for len(tokens) > 0 {
 		n := 1
 		for n < len(tokens) && tokens[n].Line == tokens[0].Line {
@@ -84,25 +85,27 @@ func (v *version) function(n int) int {
 	return -1
 }
 
-// has tells whether a name occurs in a function, or for -1 anywhere.
+// has tells whether a word occurs in a function, or for -1 anywhere; also in a comment or a string, where a name may be meant.
 func (v *version) has(function int, name string) bool {
 	known, ok := v.names[function]
 	if !ok {
 		known = map[string]bool{}
-		for n, l := range v.lines {
-			if function >= 0 && (n < v.functions[function].First || n > v.functions[function].Last) {
-				continue
-			}
-			for _, t := range l.tokens {
-				if t.Name {
-					known[t.Text] = true
-				}
+		text := v.text
+		if function >= 0 {
+			f := v.functions[function]
+			text = text[f.First-1 : min(f.Last, len(text))]
+		}
+		for _, l := range text {
+			for _, word := range bytes.FieldsFunc(l, notInName) {
+				known[string(word)] = true
 			}
 		}
 		v.names[function] = known
 	}
-	return known[name]
+	return known[strings.TrimFunc(name, notInName)]
 }
+
+func notInName(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // heads tells whether a line is the first one of a function.
 func (v *version) heads(n int) bool {
