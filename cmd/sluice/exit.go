@@ -14,6 +14,7 @@ import (
 	"sluice/pipeline/evaluate"
 	"sluice/pipeline/history"
 	"sluice/pipeline/mining"
+	"sluice/pipeline/mining/imports"
 	"sluice/pipeline/release"
 	"sluice/replay/docker"
 	"sluice/store"
@@ -90,6 +91,7 @@ var classes = []struct {
 	{store.ErrNoSpace, exitEnvironment, "free some disk space; sluice store gc may help"},
 	{build.ErrUnknownFamily, exitUsage, "give one of them with --family"},
 	{build.ErrUnknownSandbox, exitUsage, "give one of them with --sandbox"},
+	{imports.ErrSchema, exitInput, "see sluice mine list --help for the names of columns and fields"},
 	{history.ErrNameTaken, exitInput, "or use another store"},
 	{build.ErrNoSource, exitInput, "say where with --source owner/name=PATH"},
 	{release.ErrName, exitUsage, "letters, digits, and _ . - after the first"},

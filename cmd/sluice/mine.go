@@ -15,6 +15,6 @@ A lead is not yet a candidate: see them with sluice leads.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMineGHArchive(a), newMineGitHub(a), newMineHistory(a))
+	cmd.AddCommand(newMineAdvisories(a), newMineGHArchive(a), newMineGitHub(a), newMineHistory(a), newMineList(a))
 	return cmd
 }

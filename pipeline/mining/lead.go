@@ -39,9 +39,13 @@ type Pair struct {
 	Confidence string `json:"confidence,omitempty"` // strong or weak; "" is not judged
 	// ResolvedBy is what the introducing change was found by: id, subject (the id that stands beside it is wrong or of
 	// several commits), number, ticket, change-id, revision, version.
-	ResolvedBy string `json:"resolved_by,omitempty"`
-	MergeMode  string `json:"merge_mode,omitempty"` // how a fix that is a merge is to be read: first-parent; "" is no merge
-	Files      int    `json:"files,omitempty"`      // that the fix touches, where it was looked at
+	ResolvedBy string   `json:"resolved_by,omitempty"`
+	Aliases    []string `json:"aliases,omitempty"` // other ids of the same advisory
+	// LastAffected is the last commit that had the defect where no fix is known; Limit is where the advisory stops to look.
+	LastAffected string `json:"last_affected,omitempty"`
+	Limit        string `json:"limit,omitempty"`
+	MergeMode    string `json:"merge_mode,omitempty"` // how a fix that is a merge is to be read: first-parent; "" is no merge
+	Files        int    `json:"files,omitempty"`      // that the fix touches, where it was looked at
 	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order", "intro",
 	// "fix", "change" (the number may be an issue's).
 	Unknown []string  `json:"unknown,omitempty"`
@@ -90,6 +94,22 @@ type Report struct {
 	Author   string    `json:"author,omitempty"`
 	Quoted   bool      `json:"quoted,omitempty"` // in a quotation of somebody else's words
 	At       time.Time `json:"at,omitzero"`
+}
+
+// Instance is the data of a store.InstanceLead: a finished instance of another data set. Its row, as it was given, is the evidence.
+type Instance struct {
+	Format   string   `json:"format"` // swe-bench, swe-rebench-v2, multi-swe-bench, …
+	ID       string   `json:"id"`
+	Base     string   `json:"base,omitempty"` // commit id
+	PR       int      `json:"pr,omitempty"`
+	Issues   []int    `json:"issues,omitempty"`
+	Fix      string   `json:"fix,omitempty"` // commit id
+	F2P      *int     `json:"f2p"`           // tests that fail before and pass after; null unknown
+	P2P      *int     `json:"p2p"`
+	Language string   `json:"language,omitempty"`
+	Created  string   `json:"created,omitempty"`  // as the row has it
+	Inverted bool     `json:"inverted,omitempty"` // the row's patch is the one that breaks
+	Unknown  []string `json:"unknown,omitempty"`  // "base", "pr", "f2p", "p2p"
 }
 
 // Found is a lead before it is stored. Key is what makes it the same lead when the same source meets it again.
