@@ -17,7 +17,7 @@ func (s span) of(b []byte) []byte { return b[s.from:s.to] }
 // scanner walks over one JSON object and accepts what json.Valid accepts, at about the speed at which it can be unpacked. It
 // remembers where the members are that every event has.
 type scanner struct {
-	id, kind, created, repo span // where the values are, with their quotes and perhaps white space after them
+	id, kind, created, repo, old span // where the values are, with their quotes and perhaps white space after them; old is the repository's of 2012
 
 	odd  bool // a letter or digit is written as an escape: bytes cannot tell what the text says
 	high bool // there may be bytes that are not ASCII
@@ -33,7 +33,7 @@ const maxTexts = 1 << 16
 
 // object scans the object at the start of b and gives its length, or -1 when there is no whole one.
 func (s *scanner) object(b []byte) int {
-	s.id, s.kind, s.created, s.repo = span{}, span{}, span{}, span{}
+	s.id, s.kind, s.created, s.repo, s.old = span{}, span{}, span{}, span{}, span{}
 	s.odd, s.high, s.crowded, s.nest, s.texts = false, false, false, s.nest[:0], s.texts[:0]
 	if len(b) == 0 || b[0] != '{' {
 		return -1
@@ -132,6 +132,8 @@ func (s *scanner) member(b []byte, key span, at int) (f *span) {
 		f = &s.created
 	case "repo":
 		f = &s.repo
+	case "repository":
+		f = &s.old
 	default:
 		return nil
 	}

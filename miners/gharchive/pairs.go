@@ -32,10 +32,7 @@ var pairStems = []string{"fix", "correct", "resolv", "repair", "regress", "intro
 func (x *extractor) pairs(e Event) {
 	p := e.Push
 	if !p.CommitsKnown {
-		x.counts.add("commits_unknown", 1)
-		if p.Head != "" && p.Before != "" {
-			x.counts.add("commits_unknown_range_known", 1)
-		}
+		x.unknownCommits(p.Head != "" && p.Before != "")
 		return
 	}
 	if p.Truncated {
@@ -48,6 +45,14 @@ func (x *extractor) pairs(e Event) {
 
 // plainID finds what is certainly no full id in a hurry.
 var plainID = regexp.MustCompile(`(?i)[0-9a-f]{40}`)
+
+// unknownCommits counts a push that does not list its commits: git knows them where the event says between which ids they are.
+func (x *extractor) unknownCommits(ranged bool) {
+	x.counts.add("commits_unknown", 1)
+	if ranged {
+		x.counts.add("commits_unknown_range_known", 1)
+	}
+}
 
 func (x *extractor) commit(e Event, c Commit) {
 	fix := strings.ToLower(c.SHA)

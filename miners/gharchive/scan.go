@@ -134,7 +134,9 @@ func (x *extractor) event(b []byte, s *scanner) error {
 			x.counts.add(cUnsearched, 1)
 		}
 		return nil
-	case x.o.searchAll || incomplete(kind, b, s.repo.of(b)) || s.wanted(kind, b):
+	case !x.o.searchAll && isShortPush(kind, b, s):
+		x.unknownCommits(true)
+	case x.o.searchAll || incomplete(kind, b, s) || s.wanted(kind, b):
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))
 	}
@@ -162,12 +164,17 @@ func (x *extractor) count(kind []byte) {
 
 // incomplete tells whether the event lacks what its kind has or had: that is counted, for which it must be decoded. Bytes that are
 // laid out in another way look incomplete too, which costs time only.
-func incomplete(kind, b, repo []byte) bool {
-	if !named(repo) {
+func incomplete(kind, b []byte, s *scanner) bool {
+	if !named(s.repo.of(b)) && !namedOf2012(s.old.of(b)) {
 		return true
 	}
 	switch string(kind) {
 	case `"PushEvent"`:
+		if at := bytes.Index(b, []byte(`"shas":[`)); at >= 0 {
+			n := 0
+			raw(b[at+len(`"shas":`):]).each(func([]byte, raw) bool { n++; return true })
+			return sizeOf(b) != n
+		}
 		return !bytes.Contains(b, []byte(`"commits":[`)) || sizeOf(b) != bytes.Count(b, []byte(`"sha":"`))
 	case `"PullRequestEvent"`:
 		tail := b[max(0, len(b)-1024):] // where it is in the long form
@@ -176,16 +183,47 @@ func incomplete(kind, b, repo []byte) bool {
 	return false
 }
 
+// isShortPush knows the pushes since October 2025, which say where they begin and end and nothing else.
+func isShortPush(kind, b []byte, s *scanner) bool {
+	return string(kind) == `"PushEvent"` && !s.odd && named(s.repo.of(b)) && bytes.Contains(b, []byte(`"push_id":`)) && !bytes.Contains(b, []byte(`"commits":`)) &&
+		!bytes.Contains(b, []byte(`"shas":`)) && value(b, `"head":"`) && value(b, `"before":"`)
+}
+
+// value tells whether a member is there and is no empty string.
+func value(b []byte, member string) bool {
+	at := bytes.Index(b, []byte(member)) + len(member)
+	return at >= len(member) && at < len(b) && b[at] != '"'
+}
+
+// namedOf2012 tells whether the description of a repository of 2012 to 2014 has an owner and a name.
+func namedOf2012(repository []byte) bool {
+	owner, name := member(repository, `"owner":"`), member(repository, `"name":"`)
+	return len(owner) > 0 && len(owner) <= 100 && len(name) > 0 && len(name) <= 100 && isShortName(owner) && isShortName(name)
+}
+
+// member gives the string behind a name, as it is written.
+func member(b []byte, name string) []byte {
+	at := bytes.Index(b, []byte(name))
+	if at < 0 {
+		return nil
+	}
+	b = b[at+len(name):]
+	return b[:max(0, bytes.IndexByte(b, '"'))]
+}
+
+func isShortName(b []byte) bool {
+	for _, c := range b {
+		if !wordByte[c] && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
 // named tells whether the usual description of a repository has a full name.
 func named(repo []byte) bool {
-	const member = `"name":"`
-	at := bytes.Index(repo, []byte(member))
-	if at < 0 {
-		return false
-	}
-	name := repo[at+len(member):]
-	end := bytes.IndexByte(name, '"')
-	return end > 0 && end <= 100 && isFullName(name[:end])
+	name := member(repo, `"name":"`)
+	return len(name) <= 100 && isFullName(name)
 }
 
 // isFullName is fullName for short names, in a hurry.
