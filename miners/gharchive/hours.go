@@ -160,16 +160,16 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Holds tells whether an event of that time belongs into this file by the rule of its day, give or take the minutes by which the
-// API and the crawler are late.
-func (h Hour) Holds(t time.Time) bool {
+// Span is when the events of this file should have happened by the rule of its day, give or take the minutes by which the API and the
+// crawler are late.
+func (h Hour) Span() Window {
 	const late = 10 * time.Minute
 	start := h.Start()
 	end := start.Add(time.Hour)
 	if h.face().Before(utcSince) {
 		end = end.Add(time.Hour) // the hour that autumn repeats has one name
 	}
-	return !t.Before(start.Add(-late)) && t.Before(end.Add(late))
+	return Window{start.Add(-late), end.Add(late)}
 }
 
 // Before is the hour in front of this one, by the names.

@@ -85,7 +85,7 @@ func TestWindowHoursHoldTheirEvents(t *testing.T) {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+home.String()+" ") {
 			t.Fatalf("%s of %s is not among %v", home, at, names)
 		}
-		if !home.Holds(at) {
+		if !home.Span().Contains(at) {
 			t.Fatalf("%s does not hold %s", home, at)
 		}
 	})

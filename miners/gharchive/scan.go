@@ -53,7 +53,7 @@ var knownTypes = func() map[string]bool {
 // long line that is being read. After an error of the source (SourceError) the result holds what came before it.
 func Scan(ctx context.Context, src io.Reader, o Options) (Result, error) {
 	in := &counter{ctx: ctx, src: src}
-	x := &extractor{o: o, counts: Counts{}, types: map[string]int{}, ids: idSet{seen: map[uint64]struct{}{}}}
+	x := &extractor{o: o, span: o.Hour.Span(), counts: Counts{}, types: map[string]int{}, ids: idSet{seen: map[uint64]struct{}{}}}
 	r := &reader{src: in, counts: x.counts, limit: maxLine, event: x.event}
 	err := r.run()
 	if err == nil || isSource(err) {
@@ -94,6 +94,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // extractor is the state of one file's search.
 type extractor struct {
 	o       Options
+	span    Window // of the hour
 	counts  Counts
 	types   map[string]int
 	ids     idSet
@@ -134,9 +135,13 @@ func (x *extractor) event(b []byte, s *scanner) error {
 			x.counts.add(cUnsearched, 1)
 		}
 		return nil
-	case !x.o.searchAll && isShortPush(kind, b, s):
+	case x.o.searchAll || s.wanted(kind, b):
+		x.doc, x.id, x.noted = b, id, false
+		x.search(decode(b))
+	case !incomplete(kind, b, s):
+	case isShortPush(kind, b, s):
 		x.unknownCommits(true)
-	case x.o.searchAll || incomplete(kind, b, s) || s.wanted(kind, b):
+	default:
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))
 	}
@@ -170,17 +175,27 @@ func incomplete(kind, b []byte, s *scanner) bool {
 	}
 	switch string(kind) {
 	case `"PushEvent"`:
-		if at := bytes.Index(b, []byte(`"shas":[`)); at >= 0 {
-			n := 0
-			raw(b[at+len(`"shas":`):]).each(func([]byte, raw) bool { n++; return true })
-			return sizeOf(b) != n
-		}
-		return !bytes.Contains(b, []byte(`"commits":[`)) || sizeOf(b) != bytes.Count(b, []byte(`"sha":"`))
+		return !completePush(b)
 	case `"PullRequestEvent"`:
 		tail := b[max(0, len(b)-1024):] // where it is in the long form
 		return !bytes.Contains(b, []byte(`"body":`)) || !bytes.Contains(tail, []byte(`"merged":`)) && !bytes.Contains(b, []byte(`"merged_at":`))
 	}
 	return false
+}
+
+// completePush tells whether a push lists as many commits as it says it has.
+func completePush(b []byte) bool {
+	size := sizeOf(b)
+	if at := bytes.Index(b, []byte(`"commits":[{`)); at >= 0 {
+		return size == 1 || size == bytes.Count(b[at:], []byte(`"sha":"`))
+	}
+	at := bytes.Index(b, []byte(`"shas":[`))
+	if at < 0 {
+		return false
+	}
+	n := 0
+	raw(b[at+len(`"shas":`):]).each(func([]byte, raw) bool { n++; return true })
+	return size == n
 }
 
 // isShortPush knows the pushes since October 2025, which say where they begin and end and nothing else.
@@ -294,7 +309,7 @@ func (x *extractor) when(value []byte) (time.Time, bool) {
 		return at, false
 	}
 	x.first++
-	if x.o.Hour.Holds(at) {
+	if x.span.Contains(at) {
 		x.held++
 	} else {
 		x.counts.add("other_hour", 1)
