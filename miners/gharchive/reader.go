@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -28,7 +29,8 @@ const (
 	maxWaste   = 4 // times its length
 )
 
-// big lends the one buffer that long lines are read into: two files with such lines must not take twice the memory.
+// big lends the one buffer that long lines are read into: two files with such lines must not take twice the memory. It lies outside
+// of the garbage collector's heap, which would otherwise let as much garbage again pile up, and takes memory only where it was written.
 var big struct {
 	sync.Mutex
 	buf []byte
@@ -48,65 +50,104 @@ type reader struct {
 }
 
 // run reads to the end. An error of the source comes after the events before it; what the source broke off is counted.
-func (r *reader) run() error {
-	buf, borrowed := make([]byte, min(bufferSize, r.limit)), false
-	defer func() {
-		if borrowed {
-			big.Unlock()
-		}
-	}()
-	start, end, skipping := 0, 0, false
-	for {
-		n, err := r.src.Read(buf[end:])
-		fresh := end
-		end += n
+func (r *reader) run() (err error) {
+	in := &stretch{buf: make([]byte, min(bufferSize, r.limit))}
+	defer func() { err = errors.Join(err, in.shrink()) }()
+	for skipping := false; ; {
+		fresh := in.end
+		n, rerr := r.src.Read(in.buf[in.end:])
+		in.end += n
 		for {
-			at := bytes.IndexByte(buf[fresh:end], '\n')
+			at := bytes.IndexByte(in.buf[fresh:in.end], '\n')
 			if at < 0 {
 				break
 			}
 			if !skipping {
-				if err := r.line(buf[start:fresh+at], false); err != nil {
+				if err := r.line(in.buf[in.start:fresh+at], false); err != nil {
 					return err
 				}
 			}
 			skipping = false
 			fresh += at + 1
-			start = fresh
+			in.start = fresh
 		}
 		if skipping {
-			start = end
+			in.start = in.end
 		}
+		if rerr != nil {
+			return r.finish(in.buf[in.start:in.end], rerr)
+		}
+		full, err := in.room(r.limit)
 		if err != nil {
-			return r.finish(buf[start:end], err)
+			return err
 		}
-		switch {
-		case start > 0:
-			end = copy(buf, buf[start:end])
-			start = 0
-			if borrowed && end <= bufferSize/2 {
-				small := make([]byte, bufferSize)
-				copy(small, buf[:end])
-				buf, borrowed = small, false
-				big.Unlock()
-			}
-		case end == len(buf) && !borrowed && r.limit > len(buf):
-			buf, borrowed = borrow(buf, r.limit), true
-		case end == len(buf):
+		if full {
 			r.counts.add(cLong, 1)
-			skipping, end = true, 0
+			skipping, in.end = true, 0
 		}
 	}
 }
 
-// borrow copies what was read into the big buffer. Its pages take memory only once they are written.
-func borrow(buf []byte, limit int) []byte {
-	big.Lock()
-	if len(big.buf) < limit {
-		big.buf = make([]byte, limit)
+// stretch is the part of the stream that is in memory.
+type stretch struct {
+	buf        []byte
+	start, end int // what was read and not yet used
+	small      []byte
+}
+
+// room makes place for the next read. full: the line has reached the limit.
+func (w *stretch) room(limit int) (full bool, err error) {
+	if w.start > 0 {
+		w.end = copy(w.buf, w.buf[w.start:w.end])
+		w.start = 0
+		if w.small != nil && w.end <= len(w.small)/2 {
+			return false, w.shrink()
+		}
+		return false, nil
 	}
-	copy(big.buf, buf)
-	return big.buf[:limit]
+	switch {
+	case w.end < len(w.buf):
+		return false, nil
+	case w.small != nil || limit <= len(w.buf):
+		return true, nil
+	}
+	large, err := borrow(w.buf, limit)
+	if err != nil {
+		return false, err
+	}
+	w.buf, w.small = large, w.buf
+	return false, nil
+}
+
+// shrink goes back to the buffer of its own.
+func (w *stretch) shrink() error {
+	if w.small == nil {
+		return nil
+	}
+	w.end = copy(w.small, w.buf[w.start:w.end])
+	w.buf, w.small, w.start = w.small, nil, 0
+	return giveBack()
+}
+
+// borrow copies what was read into the big buffer, until giveBack.
+func borrow(buf []byte, limit int) ([]byte, error) {
+	big.Lock()
+	b, err := syscall.Mmap(-1, 0, limit, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		big.Unlock()
+		return nil, fmt.Errorf("getting memory for a long line: %w", err)
+	}
+	copy(b, buf)
+	big.buf = b
+	return b, nil
+}
+
+func giveBack() error {
+	defer big.Unlock()
+	if err := syscall.Munmap(big.buf); err != nil {
+		return fmt.Errorf("giving back the memory of a long line: %w", err)
+	}
+	return nil
 }
 
 // finish handles what stands after the last line break.

@@ -31,8 +31,8 @@ type Result struct {
 
 // Bounds of evidence and events, in bytes.
 const (
-	evidenceChunk = 8 << 20
-	maxEvent      = 16 << 20 // a larger one is counted and not searched
+	evidenceChunk = 4 << 20
+	maxEvent      = 4 << 20 // a larger one is counted and not searched: texts on GitHub end at 64 KiB
 )
 
 // knownTypes are those that the archive is known to hold; another one is counted as such and is no error.
