@@ -228,3 +228,29 @@ func TestFilesOfManyFiles(t *testing.T) {
 		t.Errorf("%d files in the tree, %v", seen, err)
 	}
 }
+
+func TestCountFiles(t *testing.T) {
+	t.Parallel()
+	m, r := open(t, `
+commit one "Start"
+commit two "More"
+commit three "Nothing"
+-- one/a --
+a
+-- two/1111111111111111111111111111111111111111 --
+x
+-- two/b --
+b
+`)
+	got, err := m.CountFiles(t.Context(), []gitrepo.Change{between(r, "", "one"), between(r, "one", "two"), between(r, "two", "three")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{r.ID("one"): 1, r.ID("two"): 2, r.ID("three"): 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := m.CountFiles(t.Context(), []gitrepo.Change{{Head: "x"}}); err == nil {
+		t.Error("no error for what is no id")
+	}
+}

@@ -10,16 +10,16 @@ import (
 	"sluice/store"
 )
 
-// Gone is a lead that names commits which no reference of its repository reaches: its history was rewritten, or they never were
+// GoneLead is a lead that names commits which no reference of its repository reaches: its history was rewritten, or they never were
 // there.
-type Gone struct {
+type GoneLead struct {
 	Lead    string   `json:"lead"`
 	Commits []string `json:"commits"`
 }
 
 const goneMark = "unreachable:"
 
-// PutUnreachable keeps the list (JSON lines of Gone) for a repository in place of the last one. Leads themselves never change.
+// PutUnreachable keeps the list (JSON lines of GoneLead) for a repository in place of the last one. Leads themselves never change.
 func PutUnreachable(ctx context.Context, s *store.Store, repo string, list []byte) error {
 	digest, err := s.Put(ctx, list)
 	if err != nil {
@@ -40,7 +40,7 @@ func Unreachable(ctx context.Context, s *store.Store, repo string) (map[string][
 		return nil, err
 	}
 	for line := range bytes.Lines(list) {
-		var g Gone
+		var g GoneLead
 		if err := json.Unmarshal(line, &g); err != nil {
 			return nil, fmt.Errorf("reading the unreachable leads of %s: %w", repo, err)
 		}

@@ -42,7 +42,8 @@ const (
 // changelogs reads the change logs: the lists as they are at the tip, the fragments as they were added.
 func (m *miner) changelogs(ctx context.Context, mirror *gitrepo.Mirror, tip string) error {
 	l := logs{added: map[string]string{}, bulk: map[string]int{}, known: map[string]bool{}}
-	err := mirror.Added(ctx, tip, changelog.Patterns(), func(a gitrepo.AddedLines) error {
+	wanted := func(path string) bool { return changelog.KindOf(path) != changelog.Unknown }
+	err := mirror.Added(ctx, tip, wanted, changelog.Patterns(), func(a gitrepo.AddedLines) error {
 		l.take(a, m.repo)
 		return nil
 	})

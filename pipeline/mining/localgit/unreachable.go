@@ -36,7 +36,7 @@ func markUnreachable(ctx context.Context, s *store.Store, repo string, d *gitrep
 			continue
 		}
 		n++
-		line, err := json.Marshal(mining.Gone{Lead: l.ID, Commits: gone})
+		line, err := json.Marshal(mining.GoneLead{Lead: l.ID, Commits: gone})
 		if err != nil {
 			return 0, fmt.Errorf("encoding lead %s: %w", l.ID, err)
 		}
