@@ -182,7 +182,7 @@ var (
 )
 
 // Words around a version that make it the origin of a defect.
-var originVersion = regexp.MustCompile(`(?i)\b(regress(?:ion|ions|ed|es)?|introduced|broken?|breakage|bug|since|caused)\b[^.\n;]{0,60}?\b(?:in|since|from|by|of|with|after)\s+(?:the\s+)?(?:version\s+|release\s+|v|\w+\s+(?:version|v)?\s*)?[` + "`*" + `]{0,2}(\d+(?:\.\d+){1,3}(?:[.-]?(?:a|b|rc|alpha|beta|dev|post)\.?\d*)?)\b`)
+var originVersion = regexp.MustCompile(`(?i)\b(regress(?:ion|ions|ed|es)?|introduced|broken?|breakage|bug|since|caused)\b[^.\n;]{0,60}?\b(?:in|since|from|by|of|with|after)\s+(?:the\s+)?(?:(\w+)\s+)??(?:version\s+|release\s+|v)?[` + "`*" + `]{0,2}(\d+(?:\.\d+){1,3}(?:[.-]?(?:a|b|rc|alpha|beta|dev|post)\.?\d*)?)\b`)
 
 // origins are what an entry says about where the defect came from. A version that is not older than the entry's own is none.
 func origins(text, own string, self links.Repo) []Origin {
@@ -193,9 +193,13 @@ func origins(text, own string, self links.Repo) []Origin {
 		}
 	}
 	seen := map[string]bool{}
-	text = roleRef.ReplaceAllString(text, " ")
-	for _, at := range originVersion.FindAllStringSubmatchIndex(text, 20) {
-		cue, v := strings.ToLower(text[at[2]:at[3]]), text[at[4]:at[5]]
+	// Roles are blanked out, so that places stay and the quotation is as it stands.
+	plain := roleRef.ReplaceAllStringFunc(text, func(role string) string { return strings.Repeat(" ", len(role)) })
+	for _, at := range originVersion.FindAllStringSubmatchIndex(plain, 20) {
+		cue, v := strings.ToLower(text[at[2]:at[3]]), text[at[6]:at[7]]
+		if at[4] >= 0 && !strings.EqualFold(text[at[4]:at[5]], self.Name) && !preposition.MatchString(text[at[4]:at[5]]) {
+			continue // another product's version: "with Python 3.7"
+		}
 		if seen[v] || (cue == "since" || cue == "introduced" || cue == "bug") && !trouble.MatchString(text) || own != "" && !older(v, own) {
 			continue
 		}
@@ -204,6 +208,8 @@ func origins(text, own string, self links.Repo) []Origin {
 	}
 	return out
 }
+
+var preposition = regexp.MustCompile(`^(?i:in|since|from|by|of|with|after|the|version|release|series)$`)
 
 var trouble = regexp.MustCompile(`(?i)\b(?:regress\w*|bug|broke\w*|crash\w*|fail\w*|fix\w*|error|wrong\w*|incorrect\w*)\b`)
 

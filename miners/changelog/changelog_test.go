@@ -101,6 +101,9 @@ func TestParse(t *testing.T) {
 		"GNU": {"ChangeLog", "2024-01-02  Ann  <a@x.org>\n\n\tPR other/123\n\t* a.c (f): Fix crash.\n\t* b.c: New.\n", []string{
 			"4 ||fix", "5 ||",
 		}},
+		"whose version": {"NEWS", "2.0\n===\n* Fixed a regression in Python 1.7\n* Fixed a regression in R 1.6\n* Fix a regression from :pr:`5` in version 1.5\n", []string{
+			"3 2.0||fix", "4 2.0||fix <- regression 1.6", "5 2.0||fix pr[5] <- regression 1.5",
+		}},
 		"none":  {"main.go", "## 1.0\n- Fixed #1 again\n", nil},
 		"empty": {"CHANGES", "", nil},
 	} {

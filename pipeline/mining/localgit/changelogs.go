@@ -111,7 +111,7 @@ func foldLine(s string) string {
 }
 
 // housekeeping is the title of a commit that writes the change log and mends nothing.
-var housekeeping = regexp.MustCompile(`(?i)^(?:\W*)(?:release|version|bump|prepare|update\w*|changelog|changes|news|docs?|history|release[- ]?notes)\b`)
+var housekeeping = regexp.MustCompile(`(?i)^(?:\W*)(?:release|version|bump|prepare|cherry-?pick|update\w*|changelog|changes|news|docs?|history|release[- ]?notes)\b`)
 
 // entry takes one item: where it names the origin of a defect, and which issue it closes with which change.
 func (m *miner) entry(e placed, bulk map[string]int) error {
@@ -226,10 +226,11 @@ func (m *miner) entryOrigin(e placed, fix gitrepo.Logged, o changelog.Origin) er
 		if !ok {
 			tag, ok = m.tags[strings.ToLower(o.Version)+".0"]
 		}
-		if p.Intro.Tag = o.Version; ok {
-			p.Intro.Tag = tag
+		if !ok { // another product's version, or one that never was tagged
+			m.problems.add(NoTag, fmt.Sprintf("%s:%d", e.path, e.Line), o.Version)
+			return nil
 		}
-		p.ResolvedBy, p.Confidence, p.Unknown = "version", weak, []string{"intro"}
+		p.Intro.Tag, p.ResolvedBy, p.Confidence, p.Unknown = tag, "version", weak, []string{"intro"}
 		key = "tag " + p.Intro.Tag
 	} else {
 		f := m.resolve(fix, o.Claim)

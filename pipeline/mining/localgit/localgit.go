@@ -21,7 +21,7 @@ import (
 )
 
 // minerVersion is part of the mark that says what has been mined: raise it when a run can find other leads.
-const minerVersion = 1
+const minerVersion = 2
 
 // Config is what a run needs.
 type Config struct {

@@ -188,7 +188,7 @@ func TestChangelogs(t *testing.T) {
 	b.Ref("refs/tags/v2.1", "new")
 	add("fix", "Mend the reader", map[string]string{"CHANGES.md": "# Unreleased\n## Fixed\n- The reader no longer crashes, a regression from #12\n\n# 2.1\n## Added\n- Added the reader (#12)\n", "a": "2"})
 	add("fragment", "Mend the writer (#20)", map[string]string{"newsfragments/19.bugfix.rst": "Fixed a regression in 2.1 of the writer.\n"})
-	add("release", "Release 2.2", map[string]string{"CHANGES.md": "# 2.2\n## Fixed\n- The reader no longer crashes, a regression from #12\n- Fixed a regression in 2.1 of the writer.\n\n# 2.1\n## Added\n- Added the reader (#12)\n"})
+	add("release", "Release 2.2", map[string]string{"CHANGES.md": "# 2.2\n## Fixed\n- The reader no longer crashes, a regression from #12\n- Fixed a regression in 2.1 of the writer.\n- Fixed a regression in 1.9 (#20)\n\n# 2.1\n## Added\n- Added the reader (#12)\n"})
 	bb := setup(t, b)
 	rep := bb.run()
 	want := []string{
@@ -198,7 +198,7 @@ func TestChangelogs(t *testing.T) {
 	if diff := cmp.Diff(want, bb.leads()); diff != "" {
 		t.Errorf("leads (-want +got):\n%s", diff)
 	}
-	if rep.Counts["entries"] != 4 || rep.Counts["fix-entries"] != 3 || rep.Problems[localgit.NoCommit] != 1 {
+	if rep.Counts["entries"] != 5 || rep.Counts["fix-entries"] != 4 || rep.Problems[localgit.NoTag] != 1 || rep.Problems[localgit.NoCommit] != 1 {
 		t.Errorf("counts %v, problems %v", rep.Counts, rep.Problems)
 	}
 }

@@ -19,6 +19,7 @@ const (
 	NotUTF8     = "not-utf8" // the message is not text; it is kept as bytes
 	Large       = "large-fix"
 	MergeFix    = "merge-fix"
+	NoTag       = "version-of-no-tag"
 	NoCommit    = "entry-of-no-commit" // an entry of a change log that no commit could be found for
 )
 
