@@ -14,7 +14,7 @@ import (
 // Files lists what differs between the base and the head of a change, in the order of paths. Renames are found; a file that
 // became a link, or the reverse, has status Typed.
 func (m *Mirror) Files(ctx context.Context, c Change) ([]FileChange, error) {
-	found, err := m.filesOf(ctx, []Change{c})
+	found, err := m.filesOf(ctx, []Change{c}, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of %.12s: %w", c.Head, err)
 	}
@@ -24,7 +24,19 @@ func (m *Mirror) Files(ctx context.Context, c Change) ([]FileChange, error) {
 // AllFiles is Files for many changes, by head, with one git process. A change whose diff needs an object that is not there has
 // no entry: Files says which one it is.
 func (m *Mirror) AllFiles(ctx context.Context, changes []Change) (map[string][]FileChange, error) {
-	all, err := m.filesOf(ctx, changes)
+	return m.allFiles(ctx, changes, numbers)
+}
+
+// AllNames is AllFiles without the numbers of lines, which are 0. Of a change that touches thousands of files they cost seconds.
+func (m *Mirror) AllNames(ctx context.Context, changes []Change) (map[string][]FileChange, error) {
+	return m.allFiles(ctx, changes)
+}
+
+// numbers is the option that counts lines.
+const numbers = "--numstat"
+
+func (m *Mirror) allFiles(ctx context.Context, changes []Change, options ...string) (map[string][]FileChange, error) {
+	all, err := m.filesOf(ctx, changes, options...)
 	if !errors.Is(err, ErrMissingObject) {
 		return all, err
 	}
@@ -35,7 +47,7 @@ func (m *Mirror) AllFiles(ctx context.Context, changes []Change) (map[string][]F
 	}
 	half := len(changes) / 2
 	for _, part := range [][]Change{changes[:half], changes[half:]} {
-		found, err := m.AllFiles(ctx, part)
+		found, err := m.allFiles(ctx, part, options...)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +61,7 @@ func (m *Mirror) AllFiles(ctx context.Context, changes []Change) (map[string][]F
 // renames are the options of every diff: renames as git shows them unless told otherwise.
 var renames = []string{"--find-renames=50%", "-l1000", "--no-textconv", "--no-ext-diff", "--no-color"}
 
-func (m *Mirror) filesOf(ctx context.Context, changes []Change) (map[string][]FileChange, error) {
+func (m *Mirror) filesOf(ctx context.Context, changes []Change, options ...string) (map[string][]FileChange, error) {
 	found := make(map[string][]FileChange, len(changes))
 	if len(changes) == 0 {
 		return found, nil
@@ -66,7 +78,8 @@ func (m *Mirror) filesOf(ctx context.Context, changes []Change) (map[string][]Fi
 		}
 		fmt.Fprintf(&pairs, "%s\n", strings.TrimSpace(c.Head+" "+c.Base))
 	}
-	args := append([]string{"diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--raw", "--numstat", "--no-abbrev"}, renames...)
+	args := append([]string{"diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--raw", "--no-abbrev"}, renames...)
+	args = append(args, options...)
 	err := m.git.stream(ctx, strings.NewReader(pairs.String()), args, func(r *bufio.Reader) error {
 		return parseDiffs(r, func(head string, files []FileChange) { found[head] = files })
 	})

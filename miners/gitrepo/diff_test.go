@@ -254,3 +254,21 @@ b
 		t.Error("no error for what is no id")
 	}
 }
+
+// Names are files without numbers of lines.
+func TestAllNames(t *testing.T) {
+	t.Parallel()
+	r := gittest.Build(t, "commit one \"m\"\ncommit two \"m\"\n  rm a\n-- one/a --\nx\ny\nz\n-- two/b --\nx\ny\nz\nw\n")
+	m := gitrepo.At(r.Dir)
+	t.Cleanup(func() { m.Close() })
+	c := gitrepo.Change{Head: r.ID("two"), Base: r.ID("one")}
+	files, err := m.AllFiles(t.Context(), []gitrepo.Change{c})
+	names, errNames := m.AllNames(t.Context(), []gitrepo.Change{c})
+	if err != nil || errNames != nil || len(files[c.Head]) != 1 || files[c.Head][0].Added != 1 {
+		t.Fatal(files, err, errNames)
+	}
+	files[c.Head][0].Added = 0
+	if diff := cmp.Diff(files, names); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -98,7 +98,8 @@ type Variants struct {
 	o          Options
 	tracer     Tracer
 	commits    *cache[string, gitrepo.Commit]
-	files      *cache[string, []gitrepo.FileChange]
+	names      *filesCache
+	files      *filesCache
 	refactored *cache[string, map[refactor.Place]refactor.Place]
 }
 
@@ -120,7 +121,8 @@ func New(m *gitrepo.Mirror, o Options) *Variants {
 	}
 	return &Variants{
 		m: m, o: o, tracer: NewTracer(m),
-		commits: newCache[string, gitrepo.Commit](keptCommits), files: newCache[string, []gitrepo.FileChange](keptFiles),
+		commits: newCache[string, gitrepo.Commit](keptCommits), names: newCache[string, []gitrepo.FileChange](keptFiles),
+		files:      newCache[string, []gitrepo.FileChange](keptFiles),
 		refactored: newCache[string, map[refactor.Place]refactor.Place](keptRefactored),
 	}
 }

@@ -26,12 +26,27 @@ func (v *Variants) commit(ctx context.Context, id string) (gitrepo.Commit, error
 	return c, err
 }
 
-// filesOf lists what commits change against their first parents. A commit whose diff cannot be read changes nothing.
+// namesOf lists what commits change against their first parents, without numbers of lines. A commit whose diff cannot be read
+// changes nothing.
+func (v *Variants) namesOf(ctx context.Context, ids []string) (map[string][]gitrepo.FileChange, error) {
+	return v.listed(ctx, ids, v.names, v.m.AllNames)
+}
+
+// filesOf is namesOf with the numbers.
 func (v *Variants) filesOf(ctx context.Context, ids []string) (map[string][]gitrepo.FileChange, error) {
+	return v.listed(ctx, ids, v.files, v.m.AllFiles)
+}
+
+// filesCache is what is known of commits.
+type filesCache = cache[string, []gitrepo.FileChange]
+
+func (v *Variants) listed(
+	ctx context.Context, ids []string, known *filesCache, read func(context.Context, []gitrepo.Change) (map[string][]gitrepo.FileChange, error),
+) (map[string][]gitrepo.FileChange, error) {
 	out := map[string][]gitrepo.FileChange{}
 	var unknown []gitrepo.Change
 	for _, id := range ids {
-		if files, ok := v.files.get(id); ok {
+		if files, ok := known.get(id); ok {
 			out[id] = files
 			continue
 		}
@@ -41,13 +56,13 @@ func (v *Variants) filesOf(ctx context.Context, ids []string) (map[string][]gitr
 		}
 		unknown = append(unknown, gitrepo.Change{Head: id, Base: c.FirstParent()})
 	}
-	found, err := v.m.AllFiles(ctx, unknown)
+	found, err := read(ctx, unknown)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range unknown {
 		out[c.Head] = found[c.Head]
-		v.files.put(c.Head, found[c.Head], len(found[c.Head])+1)
+		known.put(c.Head, found[c.Head], len(found[c.Head])+1)
 	}
 	return out, nil
 }
@@ -63,7 +78,7 @@ func (s strategy) lookedThrough(ctx context.Context, blamed []gitrepo.BlameLine,
 			ids = append(ids, b.Commit)
 		}
 	}
-	files, err := s.filesOf(ctx, ids)
+	files, err := s.namesOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +120,14 @@ func (v *Variants) refactoredBy(ctx context.Context, id string) (map[refactor.Pl
 	if err != nil {
 		return nil, err
 	}
-	files, err := v.filesOf(ctx, []string{id})
+	files, err := v.namesOf(ctx, []string{id})
 	if err != nil {
 		return nil, err
+	}
+	if len(files[id]) <= v.o.MaxFiles {
+		if files, err = v.filesOf(ctx, []string{id}); err != nil {
+			return nil, err
+		}
 	}
 	var found map[refactor.Place]refactor.Place
 	loses := func(f gitrepo.FileChange) bool { return f.Deleted > 0 }
