@@ -149,7 +149,7 @@ func TestPullRequests(t *testing.T) {
 		{"closed", `"merged":true`, "closes #11", "keyword 11<-5 closing=? merged=true strong"},
 		{"closed", `"merged":true,"base":{"ref":"release/1","repo":{"default_branch":"main"}}`, "closes #11", "keyword 11<-5 closing=false merged=true strong"},
 		{"merged", usual, "closes #11", "keyword 11<-5 closing=true merged=true strong"},
-		{"opened", usual, "Does not fix #14", "keyword 14<-5 closing=true merged=? strong negated"},
+		{"opened", usual, "Does not fix #14", "keyword 14<-5 closing=true merged=? negated"},
 		{"opened", usual, "Fixes x/y#10", "keyword 0x/y#10<-5 closing=true merged=? strong"},
 		{"opened", usual, "Fixes #5", ""},
 		{"opened", usual, "`fixes #16` and <!-- fixes #17 -->", ""},

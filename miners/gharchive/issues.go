@@ -23,17 +23,6 @@ type IssuePR struct {
 	At              time.Time
 }
 
-// Phase says how the pull request stood: a later event about the same two numbers is another observation.
-func (i IssuePR) Phase() string {
-	switch {
-	case i.Merged == nil:
-		return "unknown"
-	case *i.Merged:
-		return "merged"
-	}
-	return "unmerged"
-}
-
 // pullRequest searches the text of a pull request.
 func (x *extractor) pullRequest(e Event) {
 	pr := e.PR
@@ -84,7 +73,7 @@ func (x *extractor) closing(e Event, body string, base IssuePR) {
 		}
 		f := base
 		f.Issue, f.External = ref.Number, ref.External
-		f.Strong, f.Negated, f.Quote = ref.Closes && !ref.Weak, ref.Negated, clip(ref.Quote)
+		f.Strong, f.Negated, f.Quote = ref.Closes && !ref.Weak && !ref.Negated, ref.Negated, clip(ref.Quote)
 		if !ref.Closes {
 			f.Closing = ptr(false)
 		}

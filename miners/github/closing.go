@@ -28,7 +28,7 @@ func (p pull) closing(says bool, issue Linked) (closes *bool, why string, err er
 	case !says:
 		return no, "only enumerated", nil
 	case p.change.Merged == nil:
-		return nil, "not known whether it was merged", nil
+		return nil, "not known whether it was merged, or it is still open", nil
 	case !*p.change.Merged:
 		return no, "the change was not merged", nil
 	case p.change.Base == "" || p.Repo.DefaultBranch == "":

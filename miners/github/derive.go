@@ -25,7 +25,7 @@ type Change struct {
 	Number  int
 	SHA     string // of the commit that it landed as; "" unless merged
 	Base    string // the branch that it went to
-	Merged  *bool  // nil unknown
+	Merged  *bool  // nil unknown, or still open
 	Created time.Time
 }
 
@@ -157,9 +157,10 @@ func changeOf(pr *github.PullRequest) Change {
 	switch {
 	case pr.MergedAt != nil:
 		c.Merged, c.SHA = github.Bool(true), pr.GetMergeCommitSHA()
+	case pr.GetState() == "open": // it may still be merged
 	case pr.Merged != nil:
 		c.Merged = pr.Merged
-	case pr.GetState() == "closed" || pr.GetState() == "open":
+	case pr.GetState() == "closed":
 		c.Merged = github.Bool(false) // the key merged_at is there and null, or the change would be merged
 	}
 	return c

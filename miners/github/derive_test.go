@@ -270,7 +270,7 @@ func TestBlamed(t *testing.T) {
 		got = append(got, fmt.Sprintf("#%d %s intro #%d %.3s merged %s landed %v", o.Number, o.SHA, o.Intro.Number, o.Intro.SHA, tri(o.Intro.Merged), !o.Landed.IsZero()))
 	}
 	want := []string{
-		"#2  intro #2 222 merged true landed true", "#4  intro #4  merged false landed false", "#0 aaaaaaaaa1 intro #0  merged unknown landed false",
+		"#2  intro #2 222 merged true landed true", "#4  intro #4  merged unknown landed false", "#0 aaaaaaaaa1 intro #0  merged unknown landed false",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)

@@ -37,19 +37,21 @@ func (k *sink) take(ctx context.Context, evidence []byte, finds []gharchive.Find
 
 // hourFound gives a find its form as a lead.
 func hourFound(f gharchive.Find) Found {
-	out := Found{Kind: f.Kind, Repo: f.Repo.Name, Source: GHArchiveSource, Method: f.Method, Line: f.Line}
+	key, data := "", any(nil)
 	switch {
 	case f.Pair != nil:
-		out.Key, out.Data = fmt.Sprintf("%s..%s", f.Pair.Intro, f.Pair.Fix), hourPair(f.Repo, *f.Pair)
+		key, data = fmt.Sprintf("%s..%s", f.Pair.Intro, f.Pair.Fix), hourPair(f.Repo, *f.Pair)
 	case f.Issue != nil:
-		i := f.Issue
-		out.Key = fmt.Sprintf("%d%s<-%d %s %s %s", i.Issue, i.External, i.PR, f.Method, i.Where, i.Phase())
-		out.Data = hourIssue(f.Repo, *i)
+		i := hourIssue(f.Repo, *f.Issue)
+		key, data = fmt.Sprintf("%d%s<-%d %s %s %s", i.Issue, i.External, i.PR, f.Method, i.Where, i.phase()), i
 	default:
 		r := hourReport(f.Repo, *f.Report)
-		out.Key, out.Data = fmt.Sprintf("%d %d %s", r.Issue, r.Comment, r.FirstBad), r
+		key, data = fmt.Sprintf("%d %d %s", r.Issue, r.Comment, r.FirstBad), r
 	}
-	return out
+	return Found{
+		Kind: f.Kind, Repo: f.Repo.Name, Source: GHArchiveSource, Method: f.Method, Line: f.Line, Data: data,
+		Key: fmt.Sprintf("%d %s", f.Repo.ID, key), // another repository may come to have the name
+	}
 }
 
 // hourPair: which of the two came first is for git to say.
@@ -61,22 +63,15 @@ func hourPair(r gharchive.Repo, p gharchive.Pair) Pair {
 }
 
 func hourIssue(r gharchive.Repo, i gharchive.IssuePR) IssuePR {
-	out := IssuePR{
-		RepoID: r.ID, Issue: i.Issue, PR: i.PR, Closing: i.Closing, Merged: i.Merged, Confidence: "weak", Negated: i.Negated, Quote: i.Quote,
-		At: i.At, External: i.External, Where: i.Where, Base: i.Base, Author: i.Author,
+	return IssuePR{
+		RepoID: r.ID, Issue: i.Issue, PR: i.PR, Closing: i.Closing, Merged: i.Merged, Confidence: Confidence(i.Strong), Negated: i.Negated,
+		Quote: i.Quote, At: i.At, External: i.External, Where: i.Where, Base: i.Base, Author: i.Author,
 	}
-	if i.Strong {
-		out.Confidence = "strong"
-	}
-	return out
 }
 
 func hourReport(r gharchive.Repo, p gharchive.Report) Report {
-	out := Report{
-		RepoID: r.ID, Issue: p.Issue, Comment: p.Comment, FirstBad: p.SHA, Cue: p.Cue, Quote: p.Quote, Author: p.Author, Quoted: p.Quoted, At: p.At,
+	return Report{
+		RepoID: r.ID, Issue: p.Issue, Comment: p.Comment, FirstBad: firstBad(p.SHA, p.Number), Cue: p.Cue, Quote: p.Quote, Author: p.Author,
+		Quoted: p.Quoted, At: p.At,
 	}
-	if p.SHA == "" {
-		out.FirstBad = fmt.Sprintf("#%d", p.Number)
-	}
-	return out
 }

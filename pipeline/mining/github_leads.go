@@ -25,36 +25,26 @@ func githubFound(b github.Bundle) ([]Found, error) {
 		out = append(out, Found{Kind: kind, Repo: b.Repo.Name, Source: GitHubSource, Method: method, Key: key, Data: data})
 	}
 	for _, l := range d.Links {
-		key := fmt.Sprintf("%d %d%s %s %s", l.Change.Number, l.Issue, l.External, l.Method, l.Where)
-		add(store.IssuePRLead, l.Method, key, issuePR(b, l))
+		data := issuePR(b, l)
+		add(store.IssuePRLead, l.Method, fmt.Sprintf("%d %d%s %s %s %s", l.Change.Number, l.Issue, l.External, l.Method, l.Where, data.phase()), data)
 	}
 	for _, o := range d.Origins {
-		add(store.PairLead, o.Method, fmt.Sprintf("%d %d%s", o.Change.Number, o.Number, o.SHA), pairOf(b, o))
+		add(store.PairLead, o.Method, fmt.Sprintf("%d %d%s %s", o.Change.Number, o.Number, o.SHA, o.Change.SHA), pairOf(b, o))
 	}
 	for _, r := range d.Reports {
-		add(store.ReportLead, links.Testimony, fmt.Sprintf("%d %d %s", r.Issue, r.Comment, firstBad(r)), Report{
-			RepoID: b.Repo.ID, Issue: r.Issue, Comment: r.Comment, FirstBad: firstBad(r), Cue: r.Cue, Quote: r.Quote, Author: r.Author,
-			Quoted: r.Quoted, At: r.At,
+		bad := firstBad(r.SHA, r.Number)
+		add(store.ReportLead, links.Testimony, fmt.Sprintf("%d %d %s", r.Issue, r.Comment, bad), Report{
+			RepoID: b.Repo.ID, Issue: r.Issue, Comment: r.Comment, FirstBad: bad, Cue: r.Cue, Quote: r.Quote, Author: r.Author, Quoted: r.Quoted, At: r.At,
 		})
 	}
 	return out, nil
 }
 
-func firstBad(r github.Report) string {
-	if r.SHA != "" {
-		return r.SHA
-	}
-	return fmt.Sprintf("#%d", r.Number)
-}
-
 func issuePR(b github.Bundle, l github.IssueLink) IssuePR {
 	p := IssuePR{
-		RepoID: b.Repo.ID, Issue: l.Issue, PR: l.Change.Number, Closing: l.Closing, Merged: l.Change.Merged, Confidence: "weak",
+		RepoID: b.Repo.ID, Issue: l.Issue, PR: l.Change.Number, Closing: l.Closing, Merged: l.Change.Merged, Confidence: Confidence(l.Strong),
 		Negated: l.Negated, Quote: l.Quote, At: l.At, External: l.External, Where: l.Where, Why: l.Why, Base: l.Change.Base,
 		SHA: l.Change.SHA, Author: l.Author, CutOff: l.CutOff, RevertedBy: l.RevertedBy,
-	}
-	if l.Strong {
-		p.Confidence = "strong"
 	}
 	for _, t := range l.TextStates {
 		p.Texts = append(p.Texts, TextState(t))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -141,6 +142,36 @@ func TestGitHub(t *testing.T) {
 	}
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
 		t.Error(problems, err)
+	}
+}
+
+// TestGitHubMergedLater: what a change that was open said is one lead, and what it says as it has landed is another.
+func TestGitHubMergedLater(t *testing.T) {
+	t.Parallel()
+	api, c := clock(t)
+	s := openStore(t, t.TempDir())
+	change := githubtest.Merged(16, "main", "Fix", "Fixes #1, which #11 introduced", 50)
+	maps.Copy(change, githubtest.Object{"state": "open", "merged": false, "merged_at": nil, "updated_at": githubtest.At(49)})
+	for range 2 {
+		api.Pull("octo/clock", change, githubtest.Commit(githubtest.SHA('0'), "x"))
+		if _, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c}); err != nil {
+			t.Fatal(err)
+		}
+		change = githubtest.Merged(16, "main", "Fix", "Fixes #1, which #11 introduced", 50)
+	}
+	leads, err := s.Leads(t.Context(), store.LeadFilter{Source: GitHubSource, Kind: store.IssuePRLead})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range leads {
+		if d := decode[IssuePR](t, l); d.PR == 16 {
+			got = append(got, fmt.Sprintf("%s %v %s", l.Method, d.Merged != nil && *d.Merged, d.SHA[:min(7, len(d.SHA))]))
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"keyword false ", "keyword true 0000000"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -36,7 +36,7 @@ type Pair struct {
 	Author string `json:"author,omitempty"` // who says so
 	// Host of the repository where it is not the usual one: "gitlab.example.org"; "" is github.com or unknown.
 	Host       string `json:"host,omitempty"`
-	Confidence string `json:"confidence,omitempty"` // strong or weak; "" is not judged
+	Confidence string `json:"confidence,omitempty"` // Strong or Weak; "" is not judged
 	// ResolvedBy is what the introducing change was found by: id, subject (the id that stands beside it is wrong or of
 	// several commits), number, ticket, change-id, revision, version.
 	ResolvedBy string   `json:"resolved_by,omitempty"`
@@ -58,14 +58,14 @@ type IssuePR struct {
 	Issue      int       `json:"issue"`
 	PR         int       `json:"pr"`
 	Closing    *bool     `json:"closing"`    // whether merging the change closes the issue; null unknown
-	Merged     *bool     `json:"merged"`     // null unknown
-	Confidence string    `json:"confidence"` // strong, weak
+	Merged     *bool     `json:"merged"`     // null unknown, or the change was still open
+	Confidence string    `json:"confidence"` // Strong or Weak
 	Negated    bool      `json:"negated,omitempty"`
 	Quote      string    `json:"quote,omitempty"`
 	At         time.Time `json:"at,omitzero"`
 
 	External   string      `json:"external,omitempty"`    // "owner/name#12" for an issue of another repository; Issue is 0 then
-	Where      string      `json:"where,omitempty"`       // what links them: body, title, "commit <sha>", timeline, api
+	Where      string      `json:"where,omitempty"`       // what links them: body, title, "commit <sha>", "comment <id>", timeline, api, "<change log>:<line>"
 	Why        string      `json:"why,omitempty"`         // Closing is what it is
 	Base       string      `json:"base,omitempty"`        // the branch that the change went to
 	SHA        string      `json:"sha,omitempty"`         // of the commit that it landed as
@@ -110,6 +110,40 @@ type Instance struct {
 	Created  string   `json:"created,omitempty"`  // as the row has it
 	Inverted bool     `json:"inverted,omitempty"` // the row's patch is the one that breaks
 	Unknown  []string `json:"unknown,omitempty"`  // "base", "pr", "f2p", "p2p"
+}
+
+// phase says how the change of a link stood when it was seen. It is part of the key: leads never change, so what a later look at the same
+// two numbers tells is another lead.
+func (p IssuePR) phase() string {
+	switch {
+	case p.Merged == nil:
+		return "unknown"
+	case *p.Merged:
+		return "merged"
+	}
+	return "unmerged"
+}
+
+// firstBad writes what a report names.
+func firstBad(sha string, number int) string {
+	if sha != "" {
+		return sha
+	}
+	return fmt.Sprintf("#%d", number)
+}
+
+// How much the words of a claim are worth. It is about the words, not about the defect.
+const (
+	Strong = "strong"
+	Weak   = "weak"
+)
+
+// Confidence is Strong or Weak.
+func Confidence(strong bool) string {
+	if strong {
+		return Strong
+	}
+	return Weak
 }
 
 // Found is a lead before it is stored. Key is what makes it the same lead when the same source meets it again.

@@ -111,7 +111,7 @@ func trust(s Said) int {
 	if rank < 0 {
 		rank = 9
 	}
-	if s.Confidence == "weak" {
+	if s.Confidence == Weak {
 		rank += 10
 	}
 	return rank

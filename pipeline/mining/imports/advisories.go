@@ -173,13 +173,11 @@ func (a *advisories) record(ctx context.Context, where string, line int, raw []b
 func advisoryLead(r advisory.Record, f advisory.Finding) mining.Found {
 	p := mining.Pair{
 		Intro: mining.Ref{SHA: f.Intro}, Fix: mining.Ref{SHA: f.Fix, Number: f.PR}, ID: r.ID, Aliases: r.Aliases, Cue: f.Cue,
-		Host: f.Repo.Host, LastAffected: f.LastAffected, Limit: f.Limit, Unknown: f.Unknown(), At: r.Published, Confidence: "strong",
+		Host: f.Repo.Host, LastAffected: f.LastAffected, Limit: f.Limit, Unknown: f.Unknown(), At: r.Published,
+		Confidence: mining.Confidence(!f.Guessed && f.Cue != "database"),
 	}
 	if f.Guessed {
 		p.Unknown = append(p.Unknown, "order")
-	}
-	if f.Guessed || f.Cue == "database" {
-		p.Confidence = "weak"
 	}
 	name := f.Repo.Name
 	if f.Repo.Owner != "" {

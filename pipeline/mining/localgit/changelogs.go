@@ -217,7 +217,7 @@ func (m *miner) seeEntry(e placed) (int, error) {
 // entryOrigin takes an origin: a change, or a version whose tag stands for all that was new in it.
 func (m *miner) entryOrigin(e placed, fix gitrepo.Logged, o changelog.Origin) error {
 	p := mining.Pair{
-		Fix: m.ref(fix.ID), Cue: o.Cue, Quote: text(o.Quote), Confidence: strong, At: fix.Committed,
+		Fix: m.ref(fix.ID), Cue: o.Cue, Quote: text(o.Quote), Confidence: mining.Strong, At: fix.Committed,
 		ID: release(e.Version), Where: text(fmt.Sprintf("%s:%d", e.path, e.Line)),
 	}
 	key := ""
@@ -230,7 +230,7 @@ func (m *miner) entryOrigin(e placed, fix gitrepo.Logged, o changelog.Origin) er
 			m.problems.add(NoTag, fmt.Sprintf("%s:%d", e.path, e.Line), o.Version)
 			return nil
 		}
-		p.Intro.Tag, p.ResolvedBy, p.Confidence, p.Unknown = tag, "version", weak, []string{"intro"}
+		p.Intro.Tag, p.ResolvedBy, p.Confidence, p.Unknown = tag, "version", mining.Weak, []string{"intro"}
 		key = "tag " + p.Intro.Tag
 	} else {
 		f := m.resolve(fix, o.Claim)
@@ -271,8 +271,11 @@ func (m *miner) entryIssues(e placed, fix string) error {
 		}
 		m.put(mining.Found{
 			Kind: store.IssuePRLead, Repo: m.name, Source: changelogSource, Method: "changelog", Line: line,
-			Data: mining.IssuePR{Issue: n, PR: number, Confidence: weak, Quote: text(e.Text), At: m.commits[m.at[fix]].Committed},
-			Key:  fmt.Sprintf("changelog issue %d %d", n, number),
+			Data: mining.IssuePR{
+				Issue: n, PR: number, Merged: landed(), Confidence: mining.Weak, Quote: text(e.Text), At: m.commits[m.at[fix]].Committed,
+				Where: text(fmt.Sprintf("%s:%d", e.path, e.Line)), SHA: m.landing(fix),
+			},
+			Key: fmt.Sprintf("changelog issue %d %d", n, number),
 		}, "")
 	}
 	return nil

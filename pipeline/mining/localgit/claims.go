@@ -20,8 +20,6 @@ const (
 	changelogSource = "changelog"
 	ticketMethod    = "ticket"
 	keywordMethod   = "keyword"
-	strong          = "strong"
-	weak            = "weak"
 )
 
 // weakCues are words that as often as not speak of work that goes on, or of something that is merely older.
@@ -95,10 +93,10 @@ func (m *miner) claims(c gitrepo.Logged) error {
 			m.problems.add(f.reason, c.ID, named(claim))
 			continue
 		}
-		p := mining.Pair{Cue: claim.Cue, Quote: text(claim.Quote), Confidence: strong}
+		p := mining.Pair{Cue: claim.Cue, Quote: text(claim.Quote), Confidence: mining.Strong}
 		method := claim.Method
 		if method == links.Testimony && weakCues[claim.Cue] {
-			p.Confidence = weak
+			p.Confidence = mining.Weak
 		}
 		if trac := m.tracTitle(c, claim.Quote); trac != "" {
 			method, p.ID = ticketMethod, trac
@@ -140,9 +138,9 @@ func (m *miner) ticketClaims(c gitrepo.Logged) error {
 			m.problems.add(f.reason, c.ID, claim.ID)
 			continue
 		}
-		p := mining.Pair{Cue: claim.Cue, Quote: text(claim.Quote), ID: claim.ID, Confidence: strong}
+		p := mining.Pair{Cue: claim.Cue, Quote: text(claim.Quote), ID: claim.ID, Confidence: mining.Strong}
 		if weakCues[claim.Cue] {
-			p.Confidence = weak
+			p.Confidence = mining.Weak
 		}
 		if err := m.addPair(c, f, ticketMethod, p); err != nil {
 			return err
@@ -195,13 +193,10 @@ func (m *miner) closedIssues(c gitrepo.Logged) error {
 		if err != nil {
 			return err
 		}
-		yes := true
+		sure := !ref.Weak && !ref.Negated && len(m.origins.Requests) > 0 // without references the number may be a request's
 		lead := mining.IssuePR{
-			Issue: ref.Number, PR: number, Closing: &yes, Merged: &yes, Negated: ref.Negated, Quote: text(ref.Quote),
-			Confidence: strong, At: c.Committed,
-		}
-		if ref.Weak || ref.Negated || len(m.origins.Requests) == 0 { // without references the number may be a request's
-			lead.Confidence = weak
+			Issue: ref.Number, PR: number, Closing: landed(), Merged: landed(), Negated: ref.Negated, Quote: text(ref.Quote),
+			Confidence: mining.Confidence(sure), At: c.Committed, Where: "commit " + c.ID, SHA: m.landing(c.ID), Author: text(c.Author),
 		}
 		m.put(mining.Found{
 			Kind: store.IssuePRLead, Repo: m.name, Source: source, Method: keywordMethod, Line: line, Data: lead,
@@ -209,6 +204,12 @@ func (m *miner) closedIssues(c gitrepo.Logged) error {
 		}, "")
 	}
 	return nil
+}
+
+// landed is the answer to whether a change of the history was merged.
+func landed() *bool {
+	yes := true
+	return &yes
 }
 
 // maxSharers is of how many changes one ticket may be: more share an umbrella, not a defect.
@@ -232,7 +233,7 @@ func (m *miner) sharedTickets() error {
 			if len(intro) == 0 {
 				continue
 			}
-			p := mining.Pair{ID: key, Cue: "shared-ticket", Confidence: weak, Quote: text(fix.Subject())}
+			p := mining.Pair{ID: key, Cue: "shared-ticket", Confidence: mining.Weak, Quote: text(fix.Subject())}
 			if err := m.addPair(fix, found{ref: m.ref(intro[0]), by: "ticket"}, ticketMethod, p); err != nil {
 				return err
 			}

@@ -67,6 +67,9 @@ func (b bench) leads() []string {
 				b.t.Fatal(err)
 			}
 			out = append(out, fmt.Sprintf("%s %s issue %d pr %d", l.Source, l.Method, d.Issue, d.PR))
+			if d.Merged == nil || !*d.Merged || d.Where == "" || b.repo.Name(d.SHA) == "" {
+				b.t.Errorf("an issue without what is known of its change: %s", l.Data)
+			}
 			continue
 		}
 		var d mining.Pair

@@ -104,6 +104,12 @@ func (p *past) number(id string) int {
 	return c.Number
 }
 
+// landing is the commit that a commit's change landed as; "" is unknown.
+func (p *past) landing(id string) string {
+	c, _ := p.index.ByCommit(id)
+	return c.Head
+}
+
 // isRequest tells whether the mirror knows the number as a request's.
 func (p *past) isRequest(n int) bool { return p.origins.Requests[n] || len(p.numbers[n]) > 0 }
 
