@@ -201,3 +201,11 @@ func (c *Client) Counts() Counts {
 
 // Host names the API in places that must tell two of them apart, such as marks.
 func (c *Client) Host() string { return c.base.Host }
+
+// foreign is Host where that is not GitHub's own: the ids and names of two hosts have nothing to do with each other.
+func (c *Client) foreign() string {
+	if own := strings.TrimSuffix(strings.TrimPrefix(DefaultBaseURL, "https://"), "/"); c.base.Host != own {
+		return c.base.Host
+	}
+	return ""
+}

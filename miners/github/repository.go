@@ -12,6 +12,7 @@ import (
 
 // Repository is what identifies a repository. Names change and are given again to others: the numeric id does not.
 type Repository struct {
+	Host          string          `json:"host,omitempty"` // of the API; "" is GitHub's own
 	ID            int64           `json:"id"`
 	Name          string          `json:"name"`              // owner/name, as the API writes it now
 	Renamed       string          `json:"renamed,omitempty"` // the name that was asked for, when it is an old one
@@ -54,7 +55,7 @@ func (c *Client) Repository(ctx context.Context, name string) (Repository, error
 	if r.ID <= 0 || CheckName(r.FullName) != nil {
 		return Repository{}, fmt.Errorf("looking up %s: %w: no id or no name", name, ErrBadAnswer)
 	}
-	repo := Repository{ID: r.ID, Name: r.FullName, DefaultBranch: r.DefaultBranch, Raw: pg.body}
+	repo := Repository{Host: c.foreign(), ID: r.ID, Name: r.FullName, DefaultBranch: r.DefaultBranch, Raw: pg.body}
 	if !strings.EqualFold(name, r.FullName) {
 		repo.Renamed = name
 	}

@@ -21,7 +21,7 @@ func githubFound(b github.Bundle) ([]Found, error) {
 	}
 	var out []Found
 	add := func(kind, method, key string, data any) {
-		key = fmt.Sprintf("%d %s", b.Repo.ID, key) // another repository may come to have the name
+		key = fmt.Sprintf("%s %d %s", b.Repo.Host, b.Repo.ID, key) // another repository may come to have the name
 		out = append(out, Found{Kind: kind, Repo: b.Repo.Name, Source: GitHubSource, Method: method, Key: key, Data: data})
 	}
 	for _, l := range d.Links {
@@ -34,7 +34,7 @@ func githubFound(b github.Bundle) ([]Found, error) {
 	for _, r := range d.Reports {
 		bad := firstBad(r.SHA, r.Number)
 		add(store.ReportLead, links.Testimony, fmt.Sprintf("%d %d %s", r.Issue, r.Comment, bad), Report{
-			RepoID: b.Repo.ID, Issue: r.Issue, Comment: r.Comment, FirstBad: bad, Cue: r.Cue, Quote: r.Quote, Author: r.Author, Quoted: r.Quoted, At: r.At,
+			Host: b.Repo.Host, RepoID: b.Repo.ID, Issue: r.Issue, Comment: r.Comment, FirstBad: bad, Cue: r.Cue, Quote: r.Quote, Author: r.Author, Quoted: r.Quoted, At: r.At,
 		})
 	}
 	return out, nil
@@ -42,7 +42,7 @@ func githubFound(b github.Bundle) ([]Found, error) {
 
 func issuePR(b github.Bundle, l github.IssueLink) IssuePR {
 	p := IssuePR{
-		RepoID: b.Repo.ID, Issue: l.Issue, PR: l.Change.Number, Closing: l.Closing, Merged: l.Change.Merged, Confidence: Confidence(l.Strong),
+		Host: b.Repo.Host, RepoID: b.Repo.ID, Issue: l.Issue, PR: l.Change.Number, Closing: l.Closing, Merged: l.Change.Merged, Confidence: Confidence(l.Strong),
 		Negated: l.Negated, Quote: l.Quote, At: l.At, External: l.External, Where: l.Where, Why: l.Why, Base: l.Change.Base,
 		SHA: l.Change.SHA, Author: l.Author, CutOff: l.CutOff, RevertedBy: l.RevertedBy,
 	}
@@ -54,7 +54,7 @@ func issuePR(b github.Bundle, l github.IssueLink) IssuePR {
 
 func pairOf(b github.Bundle, o github.Origin) Pair {
 	p := Pair{
-		RepoID: b.Repo.ID, Intro: Ref{SHA: o.SHA, Number: o.Number}, Fix: Ref{SHA: o.Change.SHA, Number: o.Change.Number}, Issue: o.Issue,
+		Host: b.Repo.Host, RepoID: b.Repo.ID, Intro: Ref{SHA: o.SHA, Number: o.Number}, Fix: Ref{SHA: o.Change.SHA, Number: o.Change.Number}, Issue: o.Issue,
 		Cue: o.Cue, Quote: o.Quote, Where: o.Where, Author: o.Author, At: o.At,
 	}
 	switch {

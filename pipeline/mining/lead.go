@@ -54,6 +54,7 @@ type Pair struct {
 
 // IssuePR is the data of a store.IssuePRLead.
 type IssuePR struct {
+	Host       string    `json:"host,omitempty"` // as a Pair's
 	RepoID     int64     `json:"repo_id,omitempty"`
 	Issue      int       `json:"issue"`
 	PR         int       `json:"pr"`
@@ -85,6 +86,7 @@ type TextState struct {
 
 // Report is the data of a store.ReportLead: somebody states a completed localisation.
 type Report struct {
+	Host     string    `json:"host,omitempty"` // as a Pair's
 	RepoID   int64     `json:"repo_id,omitempty"`
 	Issue    int       `json:"issue"`
 	Comment  int64     `json:"comment,omitempty"` // 0: the issue's own text
