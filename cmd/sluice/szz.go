@@ -27,7 +27,7 @@ deletes (SZZ). See sluice szz variants for the methods, and docs/szz.md for what
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSZZRun(a), newSZZEval(a), newSZZVariants(a))
+	cmd.AddCommand(newSZZRun(a), newSZZEval(a), newSZZTrain(a), newSZZVariants(a))
 	return cmd
 }
 
@@ -62,12 +62,15 @@ func newSZZVariants(a *app) *cobra.Command {
 type szzOptions struct {
 	variants string
 	workers  int
+	weights  string
+	model    *attribution.Model // what --weights names
 }
 
 func (o *szzOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.variants, "variant", attribution.Default, "methods, comma separated, or all: see sluice szz variants")
 	f.IntVar(&o.workers, "workers", 0, "fixes at once (default: the machine's cores)")
+	f.StringVar(&o.weights, "weights", "", "weights for the method ours, made by sluice szz train (default: those that come with sluice)")
 }
 
 func (o *szzOptions) parse() ([]attribution.Variant, error) {
@@ -77,6 +80,15 @@ func (o *szzOptions) parse() ([]attribution.Variant, error) {
 	variants, err := attribution.ParseVariants(o.variants)
 	if err != nil {
 		return nil, fail(exitUsage, fmt.Errorf("reading --variant: %w", err), "see sluice szz variants")
+	}
+	if o.weights != "" {
+		data, err := os.ReadFile(o.weights)
+		if err == nil {
+			o.model, err = attribution.ReadModel(data)
+		}
+		if err != nil {
+			return nil, fail(exitInput, fmt.Errorf("reading --weights: %w", err), "name a file that sluice szz train wrote")
+		}
 	}
 	return variants, nil
 }
@@ -104,7 +116,7 @@ Exit code 5: some of the fixes are no commits of the repository, or git failed o
 			if err != nil {
 				return err
 			}
-			return a.szzRun(cmd.Context(), repo, variants, fixes, o.workers)
+			return a.szzRun(cmd.Context(), repo, variants, fixes, o)
 		},
 	}
 	f := cmd.Flags()
@@ -174,7 +186,7 @@ func (a *app) mirrors() (dir string, done func() error, err error) {
 	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
-func (a *app) szzRun(ctx context.Context, source string, variants []attribution.Variant, fixes []string, workers int) (err error) {
+func (a *app) szzRun(ctx context.Context, source string, variants []attribution.Variant, fixes []string, o szzOptions) (err error) {
 	dir, done, err := a.mirrors()
 	if err != nil {
 		return err
@@ -186,10 +198,11 @@ func (a *app) szzRun(ctx context.Context, source string, variants []attribution.
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	kit := attribution.NewKit(repo, nil)
+	kit.Model = o.model
 	rows := [][]string{strings.Fields("VARIANT FIX RANK COMMIT SCORE LINES EVIDENCE FILES")}
 	lost := 0
 	for _, v := range variants {
-		results, err := kit.Attribute(ctx, v, fixes, attribution.Options{Workers: build.Workers(workers), Clock: a.clock})
+		results, err := kit.Attribute(ctx, v, fixes, attribution.Options{Workers: build.Workers(o.workers), Clock: a.clock})
 		if err != nil {
 			return err
 		}

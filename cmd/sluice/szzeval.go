@@ -184,7 +184,9 @@ func (a *app) evalRepo(ctx context.Context, g byRepo, dir string, evals []attrib
 	}
 	for i := range evals {
 		options := attribution.Options{Workers: build.Workers(o.workers), Clock: a.clock}
-		if err := evals[i].Add(ctx, attribution.NewKit(repo, dates), g.rows, options); err != nil {
+		kit := attribution.NewKit(repo, dates)
+		kit.Model = o.model
+		if err := evals[i].Add(ctx, kit, g.rows, options); err != nil {
 			return fmt.Errorf("evaluating %s on %s: %w", evals[i].Variant.Name, g.name, err)
 		}
 	}

@@ -75,7 +75,7 @@ func FuzzIgnoreRevs(f *testing.F) {
 	f.Add(strings.Repeat("B", 64) + " # c\r\n\r\nabc1234")
 	f.Add("\xff\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, id := range parseIgnoreRevs(text) {
+		for _, id := range ParseIgnoreRevs(text) {
 			if (len(id) != 40 && len(id) != 64) || id != strings.ToLower(id) || !strings.Contains(strings.ToLower(text), id) {
 				t.Errorf("id %q", id)
 			}

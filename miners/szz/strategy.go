@@ -29,6 +29,9 @@ type Suspect struct {
 	Evidence Evidence `json:"evidence"` // the strongest
 	Lines    int      `json:"lines"`    // of the fix's deleted lines, those that it wrote
 	Files    []string `json:"files,omitempty"`
+	// Votes are lines by what they have to do with the fix: deleted, scrap, second, third, anchor, edge, nearby, function. Strategies
+	// that only count deleted lines have none.
+	Votes map[string]int `json:"votes,omitempty"`
 }
 
 // Answer is what a strategy says of one fix.

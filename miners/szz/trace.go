@@ -14,8 +14,8 @@ const defaultBudget = 100
 // maxListed bounds what a project can make git's command line grow to.
 const maxListed = 2000
 
-// ignoreFile is where projects list the commits that blame should look through.
-const ignoreFile = ".git-blame-ignore-revs"
+// IgnoreFile is where projects list the commits that blame should look through.
+const IgnoreFile = ".git-blame-ignore-revs"
 
 // tracer follows the lines of one fix.
 type tracer struct {
@@ -70,22 +70,24 @@ func (t *tracer) fix(ctx context.Context, fix gitrepo.Change) ([]Line, Reason, e
 }
 
 func (t *tracer) readIgnoreFile(ctx context.Context, base string) error {
-	data, err := t.m.ReadFile(ctx, base, ignoreFile)
+	data, err := t.m.ReadFile(ctx, base, IgnoreFile)
 	if err != nil {
 		return unlessMissing(err)
 	}
-	for i, id := range parseIgnoreRevs(string(data)) {
-		if i < maxListed {
-			t.ignored[id] = true
-		}
+	for _, id := range ParseIgnoreRevs(string(data)) {
+		t.ignored[id] = true
 	}
 	return nil
 }
 
-// parseIgnoreRevs reads a list of commits as git does: one full id a line, comments after "#". Other lines are passed over.
-func parseIgnoreRevs(text string) []string {
+// ParseIgnoreRevs reads a list of commits as git does: one full id a line, comments after "#". Other lines are passed over, and so is
+// what comes after the first 2,000.
+func ParseIgnoreRevs(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
+		if len(out) == maxListed {
+			break
+		}
 		line, _, _ = strings.Cut(line, "#")
 		id := strings.ToLower(strings.TrimSpace(line))
 		if (len(id) == 40 || len(id) == 64) && strings.Trim(id, "0123456789abcdef") == "" {

@@ -18,6 +18,7 @@ import (
 	"sluice/miners/gitrepo"
 	"sluice/miners/szz"
 	"sluice/miners/szz/classic"
+	"sluice/miners/szz/rank"
 )
 
 // ErrUnknownVariant says that no strategy has the name.
@@ -30,7 +31,7 @@ type Answer = szz.Answer
 const NotThere = szz.MissingObject
 
 // Default is the strategy that is taken when none is named.
-const Default = "lines"
+const Default = rank.Name
 
 // Variant is a strategy by name.
 type Variant struct {
@@ -49,6 +50,7 @@ func Variants() []Variant {
 		}})
 	}
 	return append(out,
+		Variant{rank.Name, "sluice's own: commits ranked by lines, what they were before, surroundings, words and times, weighed by a model that was learned on other repositories", newRanked},
 		Variant{"lines", "the changes that wrote the lines of source code which the fix deletes, the most lines first; changes of layout are looked through", newLines},
 	)
 }
@@ -110,6 +112,7 @@ func (r *Repository) Index(ctx context.Context) (*gitrepo.Index, error) {
 type Kit struct {
 	Repo       *Repository
 	IssueDates map[string]time.Time // when the defect of a fix was reported, by commit; variants of the literature heed it
+	Model      *Model               // of our own strategy; nil: the one that is shipped
 	classic    *classic.Variants
 }
 
