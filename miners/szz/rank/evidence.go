@@ -106,7 +106,10 @@ func (r *Ranker) follow(ctx context.Context, base int32, f lineage.File) (x fixF
 // ignored are the commits that the project asks blame to look through, as of the state before the fix.
 func (r *Ranker) ignored(ctx context.Context, base int32) (map[int32]bool, error) {
 	list, err := r.g.ReadFile(ctx, base, szz.IgnoreFile)
-	if err != nil || list == nil {
+	if errors.Is(err, gitrepo.ErrMissingObject) || err == nil && list == nil {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	out := map[int32]bool{}
