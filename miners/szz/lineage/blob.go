@@ -241,5 +241,14 @@ func (c *cache[K, V]) put(k K, v V, cost int64) {
 	}
 }
 
+// exact are ids that are equal only for lines that are the same byte for byte.
+func (t *text) exact() []uint64 {
+	out := make([]uint64, t.Len())
+	for i := range out {
+		out[i] = xxhash.Sum64(t.data[t.start[i]:t.start[i+1]])
+	}
+	return out
+}
+
 // ID is equal for lines that differ in white space alone.
 func (t *text) ID(i int) uint64 { return t.ids[i] }

@@ -88,7 +88,8 @@ func (g *Graph) file(ctx context.Context, old, now version) (f File, err error) 
 		}
 		f.New = after
 	}
-	f.Hunks = compare(before.ids, after.ids)
+	// White space counts here: to indent a line may be the fix. What only lays out anew is left to the caller.
+	f.Hunks = compare(before.exact(), after.exact())
 	return f, nil
 }
 

@@ -141,6 +141,31 @@ var features = []feature{
 	}},
 }
 
+// crosses are products of two features: what one is worth often depends on the other. That a commit is recent says more of one that
+// wrote deleted lines than of one that only worked nearby.
+var crosses = [][2]string{
+	{"deleted-share", "days"}, {"deleted-share", "subject-cosine"}, {"deleted-any", "gone-put-in"}, {"deleted-any", "come-put-in"},
+	{"deleted-any", "size-lines"}, {"deleted-any", "size-files"}, {"deleted-any", "file-added"}, {"anchor-alone", "days"},
+	{"function-touched", "come-put-in"}, {"function-touched", "gone-put-in"}, {"function-touched", "days"},
+	{"nearby-touched", "come-put-in"}, {"nearby-touched", "gone-put-in"}, {"nearby-touched", "days"}, {"subject-cosine", "days"},
+}
+
+// names are those of all that a model weighs, in the order of vectors, and crossed the places of the crosses' factors.
+var names, crossed = nameAll()
+
+func nameAll() (names []string, crossed [][2]int) {
+	place := map[string]int{}
+	for i, f := range features {
+		place[f.name] = i
+		names = append(names, f.name)
+	}
+	for _, c := range crosses {
+		names = append(names, c[0]+" × "+c[1])
+		crossed = append(crossed, [2]int{place[c[0]], place[c[1]]})
+	}
+	return names, crossed
+}
+
 // views prepares all candidates of a scene.
 func (r *Ranker) views(s *scene) []view {
 	best := &bests{newestDeleted: -1}
@@ -171,11 +196,14 @@ func (b *bests) see(v view) {
 	}
 }
 
-// vector is a candidate's features, in their order.
+// vector is a candidate's features, in the order of names.
 func (v view) vector() []float64 {
-	out := make([]float64, len(features))
+	out := make([]float64, len(names))
 	for i, f := range features {
 		out[i] = f.of(v)
+	}
+	for i, c := range crossed {
+		out[len(features)+i] = out[c[0]] * out[c[1]]
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func ReadModel(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("reading a model of weights: %w", err)
 	}
 	for name, w := range m.Weights {
-		if !slices.ContainsFunc(features, func(f feature) bool { return f.name == name }) {
+		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("reading a model of weights: there is no feature %q; it was learned by another version", name)
 		}
 		if math.IsNaN(w) || math.IsInf(w, 0) {
@@ -65,9 +65,9 @@ func ReadModel(data []byte) (*Model, error) {
 
 // vector is the weights in the order of the features.
 func (m *Model) vector() []float64 {
-	out := make([]float64, len(features))
-	for i, f := range features {
-		out[i] = m.Weights[f.name]
+	out := make([]float64, len(names))
+	for i, name := range names {
+		out[i] = m.Weights[name]
 	}
 	return out
 }

@@ -58,8 +58,8 @@ func Train(version string, examples []Example) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Version: version, Weights: map[string]float64{}}
-	for i, f := range features {
-		m.Weights[f.name] = round(weights[i])
+	for i, name := range names {
+		m.Weights[name] = round(weights[i])
 	}
 	m.Provenance = Provenance{
 		Method: "softmax over the candidates of a fix, linear in features scaled by their deviation, L2; confidence by leave-one-repository-out",
@@ -174,7 +174,7 @@ func fit(examples []Example, start []float64) ([]float64, error) {
 	for i, e := range known {
 		scaled[i] = e.scaled(scale)
 	}
-	last := slope{at: nil, grad: make([]float64, len(features))}
+	last := slope{at: nil, grad: make([]float64, len(names))}
 	problem := optimize.Problem{
 		Func: func(w []float64) float64 { return last.of(scaled, w) },
 		Grad: func(grad, w []float64) {
@@ -182,7 +182,7 @@ func fit(examples []Example, start []float64) ([]float64, error) {
 			copy(grad, last.grad)
 		},
 	}
-	from := make([]float64, len(features))
+	from := make([]float64, len(names))
 	for i := range start {
 		from[i] = start[i] * scale[i]
 	}
@@ -191,7 +191,7 @@ func fit(examples []Example, start []float64) ([]float64, error) {
 	if err != nil && (result == nil || result.Stats.MajorIterations == 0) {
 		return nil, fmt.Errorf("learning weights: %w", err)
 	}
-	out := make([]float64, len(features))
+	out := make([]float64, len(names))
 	for i := range out {
 		out[i] = result.X[i] / scale[i]
 	}
@@ -215,7 +215,7 @@ func (s *slope) of(examples []Example, w []float64) float64 {
 // deviations are the standard deviations of the features over all candidates; 1 where a feature never varies.
 func deviations(examples []Example) []float64 {
 	n := 0.0
-	sum, squares := make([]float64, len(features)), make([]float64, len(features))
+	sum, squares := make([]float64, len(names)), make([]float64, len(names))
 	for _, e := range examples {
 		for _, v := range e.vector {
 			n++
@@ -225,7 +225,7 @@ func deviations(examples []Example) []float64 {
 			}
 		}
 	}
-	out := make([]float64, len(features))
+	out := make([]float64, len(names))
 	for i := range out {
 		out[i] = math.Sqrt(math.Max(0, squares[i]/n-sum[i]/n*sum[i]/n))
 		if out[i] < 1e-9 {
