@@ -27,6 +27,9 @@ func commentSpans(language string, src []byte) ([]span, bool) {
 	if language == "Go" {
 		return goComments(src), true
 	}
+	if comments, ok := quickComments(language, src); ok {
+		return comments, true
+	}
 	g, ok := grammars[language]
 	if !ok {
 		return nil, false

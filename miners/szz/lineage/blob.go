@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/list"
 	"context"
+	"slices"
 	"sort"
 	"sync"
 
@@ -129,15 +130,28 @@ func commonSuffix(a, b []byte) int {
 	return i
 }
 
-// squeeze appends what is not white space.
+// squeeze appends what is not white space. It is the inner loop of everything: it writes each byte and steps on only where the
+// byte stays, which spares the processor a guess at every one.
 func squeeze(dst, line []byte) []byte {
+	n := len(dst)
+	dst = slices.Grow(dst, len(line))[:n+len(line)]
 	for _, b := range line {
-		if b != ' ' && b != '\t' && b != '\n' && b != '\r' && b != '\f' && b != '\v' {
-			dst = append(dst, b)
-		}
+		dst[n] = b
+		n += int(stays[b])
 	}
-	return dst
+	return dst[:n]
 }
+
+// stays is 0 for white space and 1 for all else.
+var stays = func() (t [256]uint8) {
+	for i := range t {
+		t[i] = 1
+	}
+	for _, b := range " \t\n\r\f\v" {
+		t[b] = 0
+	}
+	return t
+}()
 
 // size is about how many bytes of memory a text takes.
 func (t *text) size() int64 { return int64(len(t.data) + 12*len(t.start) + 100) }

@@ -417,4 +417,3 @@ for
 		t.Error(d)
 	}
 }
-
