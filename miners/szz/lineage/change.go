@@ -2,10 +2,7 @@ package lineage
 
 import (
 	"context"
-	"errors"
 	"slices"
-
-	"sluice/miners/gitrepo"
 )
 
 // Text is a file cut into lines, counted from 0.
@@ -14,16 +11,25 @@ type Text = text
 // Data is the whole file.
 func (t *text) Data() []byte { return t.data }
 
-// File is what commits did to one file, taken together.
-type File struct {
-	OldPath, Path string // "" where the file is not there
-	Old, New      *Text  // nil likewise
-	Hunks         []Hunk
+// Change is a file that differs between two commits. OldPath or Path is "" where the file is not there.
+type Change struct {
+	OldPath, Path string
+	old, now      version
 }
 
-// Diff tells what differs between two commits in the paths that the given commits touched: usually a commit and its first
-// parent. Files are in the order of paths; renames are recognised. Submodules and binary files have no hunks.
-func (g *Graph) Diff(ctx context.Context, base, head int32, commits []int32) ([]File, error) {
+// File is a change with what it changed.
+type File struct {
+	Change
+	Old, New *Text // nil where the file is not there
+	Hunks    []Hunk
+}
+
+// maxRenamePairs bounds how many pairs of files are compared to find renames in one change; git gives up at a limit of this kind too.
+const maxRenamePairs = 40_000
+
+// Changed lists what differs between two commits in the paths that the given commits touched: usually a commit and its first
+// parent. Files are in the order of paths. Where one commit is given, renames are recognised.
+func (g *Graph) Changed(ctx context.Context, base, head int32, commits []int32) ([]Change, error) {
 	var paths []int32
 	for _, c := range commits {
 		for _, t := range g.touchesOf(c) {
@@ -31,64 +37,69 @@ func (g *Graph) Diff(ctx context.Context, base, head int32, commits []int32) ([]
 		}
 	}
 	slices.Sort(paths)
-	var out []File
-	var gone []version
-	renamed := map[version]bool{}
+	var out, gone []Change
+	added := 0
 	for _, p := range slices.Compact(paths) {
-		old, now := g.at(p, base), g.at(p, head)
+		c := Change{old: g.at(p, base), now: g.at(p, head)}
 		switch {
-		case old == now || old != absent && now != absent && g.touches[old].blob == g.touches[now].blob:
-			continue
-		case now == absent:
-			gone = append(gone, old)
-			continue
-		case old == absent && len(commits) == 1:
-			var err error
-			if old, err = g.renamedFrom(ctx, now); err != nil {
-				return nil, err
-			}
-			renamed[old] = true
+		case c.old == c.now || c.old != absent && c.now != absent && g.touches[c.old].blob == g.touches[c.now].blob:
+		case c.now == absent:
+			c.OldPath = g.paths[p]
+			gone = append(gone, c)
+		case c.old == absent:
+			c.Path = g.paths[p]
+			out = append(out, c)
+			added++
+		default:
+			c.OldPath, c.Path = g.paths[p], g.paths[p]
+			out = append(out, c)
 		}
-		f, err := g.file(ctx, old, now)
-		if errors.Is(err, gitrepo.ErrMissingObject) {
-			continue
-		}
-		if err != nil {
+	}
+	if len(commits) == 1 && len(gone) > 0 && added*len(gone) <= maxRenamePairs {
+		var err error
+		if gone, err = g.pair(ctx, out, gone); err != nil {
 			return nil, err
 		}
-		out = append(out, f)
 	}
-	for _, v := range gone {
-		if renamed[v] {
-			continue
-		}
-		f, err := g.file(ctx, v, absent)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
-	return out, nil
+	return append(out, gone...), nil
 }
 
-func (g *Graph) file(ctx context.Context, old, now version) (f File, err error) {
+// pair gives added files the names that they had, and returns the files that are really gone.
+func (g *Graph) pair(ctx context.Context, changes, gone []Change) ([]Change, error) {
+	renamed := map[version]bool{}
+	for i, c := range changes {
+		if c.old != absent {
+			continue
+		}
+		old, err := g.renamedFrom(ctx, c.now)
+		if err != nil {
+			return nil, err
+		}
+		if old != absent {
+			changes[i].old, changes[i].OldPath = old, g.paths[g.touches[old].path]
+		}
+		renamed[old] = true
+	}
+	return slices.DeleteFunc(gone, func(c Change) bool { return renamed[c.old] }), nil
+}
+
+// Open reads a change. White space counts in its hunks: to indent a line may be the fix. Binary files and submodules have no hunks.
+func (g *Graph) Open(ctx context.Context, c Change) (f File, err error) {
+	f.Change = c
 	none := newText(nil, nil)
 	before, after := none, none
-	if old != absent {
-		f.OldPath = g.paths[g.touches[old].path]
-		if before, err = g.store.read(ctx, g.touches[old].blob); err != nil {
+	if c.old != absent {
+		if before, err = g.store.read(ctx, g.touches[c.old].blob); err != nil {
 			return f, err
 		}
 		f.Old = before
 	}
-	if now != absent {
-		f.Path = g.paths[g.touches[now].path]
-		if after, err = g.store.readLike(ctx, g.touches[now].blob, before); err != nil {
+	if c.now != absent {
+		if after, err = g.store.readLike(ctx, g.touches[c.now].blob, before); err != nil {
 			return f, err
 		}
 		f.New = after
 	}
-	// White space counts here: to indent a line may be the fix. What only lays out anew is left to the caller.
 	f.Hunks = compare(before.exact(), after.exact())
 	return f, nil
 }

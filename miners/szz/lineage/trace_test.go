@@ -407,13 +407,15 @@ for
 `)
 	base, _ := g.Find(r.IDs["one"])
 	head, _ := g.Find(r.IDs["two"])
-	files, err := g.Diff(t.Context(), base, head, []int32{head})
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
+	changes, err := g.Changed(t.Context(), base, head, []int32{head})
+	if err != nil || len(changes) != 1 || changes[0].OldPath != "old.c" || changes[0].Path != "new.c" {
+		t.Fatal(changes, err)
 	}
-	want := File{OldPath: "old.c", Path: "new.c", Hunks: []Hunk{{3, 4, 3, 4}}}
-	files[0].Old, files[0].New = nil, nil
-	if d := cmp.Diff(want, files[0]); d != "" {
+	file, err := g.Open(t.Context(), changes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]Hunk{{3, 4, 3, 4}}, file.Hunks); d != "" {
 		t.Error(d)
 	}
 }

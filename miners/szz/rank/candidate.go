@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -38,7 +39,7 @@ type scene struct {
 
 // gather collects the evidence about a fix.
 func (r *Ranker) gather(ctx context.Context, fix, base int32, commits []int32) (*scene, error) {
-	all, err := r.g.Diff(ctx, base, fix, commits)
+	all, err := r.g.Changed(ctx, base, fix, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (r *Ranker) gather(ctx context.Context, fix, base int32, commits []int32) (
 			return nil, err
 		}
 		if lacks {
-			s.lacking = append(s.lacking, f.OldPath)
+			s.lacking = append(s.lacking, cmp.Or(f.OldPath, f.Path))
 		}
 		s.files = append(s.files, x)
 	}

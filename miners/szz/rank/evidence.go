@@ -45,19 +45,20 @@ type fixFile struct {
 
 // chooseFiles leaves the files of a fix that count: source, else settings and the like, else tests and prose, else whatever
 // is made by tools. New files have no past: they count when there is nothing else.
-func chooseFiles(files []lineage.File) []lineage.File {
-	best := 9
-	for _, old := range []bool{true, false} {
-		for _, f := range files {
-			if len(f.Hunks) > 0 && (f.Old != nil || !old) {
-				best = min(best, tier(f))
-			}
-		}
-		if best < 9 {
-			break
+func chooseFiles(files []lineage.Change) []lineage.Change {
+	const none = 9
+	best := none
+	for _, f := range files {
+		if f.OldPath != "" {
+			best = min(best, tier(f))
 		}
 	}
-	var out []lineage.File
+	for _, f := range files {
+		if best == none {
+			best = tier(f)
+		}
+	}
+	var out []lineage.Change
 	for _, f := range files {
 		if tier(f) <= best && len(out) < maxFiles {
 			out = append(out, f)
@@ -66,7 +67,7 @@ func chooseFiles(files []lineage.File) []lineage.File {
 	return out
 }
 
-func tier(f lineage.File) int {
+func tier(f lineage.Change) int {
 	path := f.Path
 	if path == "" {
 		path = f.OldPath
@@ -83,10 +84,14 @@ func tier(f lineage.File) int {
 }
 
 // follow traces the lines of one file. What the repository lacks leaves the file without a trace.
-func (r *Ranker) follow(ctx context.Context, base int32, f lineage.File) (x fixFile, lacks bool, err error) {
-	x = fixFile{File: f}
-	if f.Old == nil {
-		return x, false, nil
+func (r *Ranker) follow(ctx context.Context, base int32, c lineage.Change) (x fixFile, lacks bool, err error) {
+	x.File, err = r.g.Open(ctx, c)
+	if errors.Is(err, gitrepo.ErrMissingObject) {
+		x.File = lineage.File{Change: c}
+		return x, true, nil
+	}
+	if err != nil || x.Old == nil {
+		return x, false, err
 	}
 	x.seed()
 	ignored, err := r.ignored(ctx, base)
@@ -94,7 +99,7 @@ func (r *Ranker) follow(ctx context.Context, base int32, f lineage.File) (x fixF
 		return x, false, err
 	}
 	x.trace, err = r.g.Trace(ctx, lineage.Query{
-		Commit: base, Path: f.OldPath, Seeds: x.seeds, Generations: generations, Visits: visits, Keep: followed, Budget: budget,
+		Commit: base, Path: x.OldPath, Seeds: x.seeds, Generations: generations, Visits: visits, Keep: followed, Budget: budget,
 		Ignore: ignored,
 	})
 	if errors.Is(err, gitrepo.ErrMissingObject) {
