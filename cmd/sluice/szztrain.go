@@ -96,12 +96,16 @@ func (a *app) printTraining(m *attribution.Model, missing int) {
 			Rows    int     `json:"rows"`
 			Missing int     `json:"missing"`
 			Repos   int     `json:"repos"`
-			Covered int     `json:"covered"`
-			Top1    float64 `json:"left_out_top1"`
-			Top3    float64 `json:"left_out_top3"`
+			Covered int     `json:"covered,omitempty"`
+			Top1    float64 `json:"left_out_top1,omitempty"`
+			Top3    float64 `json:"left_out_top3,omitempty"`
 		}{"szz-train", p.Rows, missing, len(p.Repos), p.Covered, p.Top1, p.Top3})
 		return
 	}
 	a.say("learned from %d rows of %d repositories (%d rows are not there)", p.Rows, len(p.Repos), missing)
+	if len(p.Repos) == 1 {
+		a.say("how the weights do on other repositories is unknown: give pairs of several")
+		return
+	}
 	a.say("on repositories that were left out: top-1 %.3f, top-3 %.3f; the right commit is a candidate in %d rows", p.Top1, p.Top3, p.Covered)
 }

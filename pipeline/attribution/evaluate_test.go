@@ -191,7 +191,7 @@ func TestAttribute(t *testing.T) {
 
 func TestParseVariants(t *testing.T) {
 	t.Parallel()
-	for list, want := range map[string]string{"": "lines", "R, b": "r b", "all": "b ag ma l r ra lines"} {
+	for list, want := range map[string]string{"": "ours", "R, b": "r b", "all": "b ag ma l r ra ours lines"} {
 		got, err := ParseVariants(list)
 		var names []string
 		for _, v := range got {

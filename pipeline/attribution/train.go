@@ -33,11 +33,17 @@ func (t *Training) Add(ctx context.Context, r *Repository, rows []Truth, workers
 	if err != nil {
 		return err
 	}
+	var lost Evaluation
+	known, _, err := lost.resolve(ctx, r.Mirror, rows)
+	if err != nil {
+		return err
+	}
+	t.Missing += len(rows) - len(known)
 	ranker := rank.New(g, nil)
-	examples := make([]*rank.Example, len(rows))
+	examples := make([]*rank.Example, len(known))
 	var group errgroup.Group
 	group.SetLimit(max(workers, 1))
-	for i, row := range rows {
+	for i, row := range known {
 		group.Go(func() error {
 			e, ok, err := ranker.Example(ctx, row.Repo, row.Fix, row.Intro)
 			if errors.Is(err, gitrepo.ErrMissingObject) || err == nil && !ok {

@@ -23,18 +23,19 @@ type Model struct {
 type Provenance struct {
 	Method  string       `json:"method"`
 	Rows    int          `json:"rows"`
-	Covered int          `json:"covered"` // rows whose introducing commit is among the candidates
-	Repos   []RepoResult `json:"repos"`   // by name
-	Top1    float64      `json:"left_out_top1"`
-	Top3    float64      `json:"left_out_top3"`
+	Covered int          `json:"covered,omitempty"` // rows whose introducing commit is among the candidates
+	Repos   []RepoResult `json:"repos"`             // by name
+	// Top1 and Top3 are shares of all rows, by models that had not seen the row's repository; absent when there is one repository alone.
+	Top1 float64 `json:"left_out_top1,omitempty"`
+	Top3 float64 `json:"left_out_top3,omitempty"`
 }
 
 // RepoResult is how a model did that was learned from all repositories but this one.
 type RepoResult struct {
 	Repo string `json:"repo"`
 	Rows int    `json:"rows"`
-	Top1 int    `json:"top1"`
-	Top3 int    `json:"top3"`
+	Top1 int    `json:"top1,omitempty"`
+	Top3 int    `json:"top3,omitempty"`
 }
 
 //go:embed weights.json

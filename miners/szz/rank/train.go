@@ -80,7 +80,13 @@ func (m *Model) leaveOut(examples []Example, start []float64) error {
 	var odds []float64
 	var right []bool
 	top1, top3 := 0, 0
-	for _, repo := range repositories(examples) {
+	m.Slope = 1
+	repos := repositories(examples)
+	if len(repos) == 1 { // nothing is left to learn from: how well it does elsewhere stays unknown
+		m.Provenance.Repos = []RepoResult{{Repo: repos[0], Rows: len(examples)}}
+		return nil
+	}
+	for _, repo := range repos {
 		weights, err := fit(slices.DeleteFunc(slices.Clone(examples), func(e Example) bool { return e.Repo == repo }), start)
 		if err != nil {
 			return err
