@@ -20,9 +20,10 @@ import (
 
 // mineGHArchiveFlags are the flags of sluice mine gharchive.
 type mineGHArchiveFlags struct {
-	since, until, keep string
-	workers            int
-	recheck            bool
+	span
+	keep    string
+	workers int
+	recheck bool
 }
 
 func newMineGHArchive(a *app) *cobra.Command {
@@ -43,6 +44,8 @@ off; each file is removed after it was read, unless --keep names a folder.
 
 The archive is a sample: an event that is missing never proves that it did not happen.
 
+With --json the lines are objects of the types "hour" and, last, "mined-gharchive".
+
 Exit code 3: a source is no hour file, folder or template. 5: hours are missing, damaged or no archive files; the others are read, and the
 next run tries those again that came over the network. 6: the server cannot be reached.`,
 		Example: `  sluice mine gharchive ~/archive/2021
@@ -59,29 +62,10 @@ next run tries those again that came over the network. 6: the server cannot be r
 	return cmd
 }
 
-// parseMoment reads a day or an hour of UTC; "" is none.
-func parseMoment(flag, s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", time.RFC3339} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%s %q: write it as 2021-03-10 or 2021-03-10T06:00", flag, s)
-}
-
 func (f mineGHArchiveFlags) options(sources []string) (o mining.GHArchiveOptions, err error) {
 	o = mining.GHArchiveOptions{Sources: sources, Keep: f.keep, Recheck: f.recheck, Workers: f.workers}
-	if o.Since, err = parseMoment("--since", f.since); err != nil {
+	if o.Since, o.Until, err = f.moments(); err != nil {
 		return o, err
-	}
-	if o.Until, err = parseMoment("--until", f.until); err != nil {
-		return o, err
-	}
-	if !o.Since.IsZero() && !o.Until.IsZero() && !o.Since.Before(o.Until) {
-		return o, fmt.Errorf("--since %s is not before --until %s", f.since, f.until)
 	}
 	if f.workers < 1 || f.workers > 64 {
 		return o, errors.New("--workers must be 1 to 64")
@@ -111,12 +95,6 @@ func (a *app) mineGHArchive(ctx context.Context, sources []string, f mineGHArchi
 func explainHours(err error, rep mining.GHArchiveReport) error {
 	bad := rep.Hours["missing"] + rep.Hours["partial"] + rep.Hours["not_gzip"]
 	switch {
-	case errors.Is(err, mining.ErrHourWindow):
-		return fail(exitUsage, err, "give --since and --until")
-	case errors.Is(err, mining.ErrHourSource):
-		return fail(exitInput, err, "name hour files, a folder of them, or an address with {hour} in it")
-	case errors.Is(err, mining.ErrUnreachable):
-		return fail(exitEnvironment, err, "see whether the network and the address work; the next run goes on from here")
 	case err != nil:
 		return unwritable(err, "--keep or --store")
 	case bad > 0:
@@ -153,7 +131,7 @@ func (a *app) hourLine() func(mining.HourReport) {
 }
 
 func (a *app) hourProgress(w io.Writer, h mining.HourReport, n int) {
-	line := fmt.Sprintf("%s: %s, %d events, %d new leads; %d hours so far", h.Hour, h.State, h.Events, h.New, n)
+	line := fmt.Sprintf("%s: %s, %d events, %d new leads; %d hours so far", h.Hour, h.State, h.Events, h.Added, n)
 	if h.Reason != "" {
 		line += ": " + h.Reason
 	}
@@ -163,14 +141,14 @@ func (a *app) hourProgress(w io.Writer, h mining.HourReport, n int) {
 func (a *app) printGHArchive(rep mining.GHArchiveReport) {
 	if a.opts.json {
 		a.emit(struct {
-			Type string `json:"type"` // "gharchive"
+			Type string `json:"type"` // "mined-gharchive"
 			mining.GHArchiveReport
-		}{"gharchive", rep})
+		}{"mined-gharchive", rep})
 		return
 	}
+	a.countTable("METHOD", "LEADS", rep.Leads)
 	a.say("%d hours: %s; %d read now", hoursOf(rep), countNames(rep.Hours), rep.Read)
 	a.say("%s events in %s, %s uncompressed", humanize.Comma(int64(rep.Events)), humanize.Bytes(uint64(rep.Packed)), humanize.Bytes(uint64(rep.Bytes)))
-	a.say("leads found: %s; %d new", countNames(rep.Leads), rep.New)
 	if len(rep.Counts) > 0 {
 		a.say("met on the way: %s", countNames(rep.Counts))
 	}
@@ -178,6 +156,7 @@ func (a *app) printGHArchive(rep mining.GHArchiveReport) {
 		a.say("ignored: %s is no hour file", oneLine(name))
 	}
 	a.say("%s", rep.Coverage)
+	a.say("%d new leads", rep.Added)
 }
 
 // countNames writes counts in the order of their names.

@@ -37,6 +37,8 @@ in a cache, so that what has not changed costs no quota.
 Tokens come from --token-file (one a line), or from SLUICE_GITHUB_TOKENS (several, separated by commas), GITHUB_TOKEN or GH_TOKEN;
 the first that is set counts. Several are used in turn, by the quota that each has left. Without one the API allows 60 requests an hour.
 
+With --json the lines are objects of the type "mined-github", one a repository, and last one of the type "requests".
+
 Exit code 3: no such repository. 5: something could not be read; it is named, and the next run tries it again. 6: the API cannot be
 reached, or accepts no token.`,
 		Example: `  sluice mine github owner/name --since 2023-01-01
@@ -52,7 +54,7 @@ reached, or accepts no token.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.since, "since", "", "only what was updated since this day (2006-01-02) or moment (RFC 3339)")
+	flags.StringVar(&f.since, "since", "", "only what was updated from this moment on: 2021-03-10, 2021-03-10T06:00 (UTC)")
 	flags.StringVar(&f.baseURL, "base-url", "", "address of the API; GitHub Enterprise has https://HOST/api/v3/ (default https://api.github.com/)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with one token a line")
 	flags.StringVar(&f.cache, "cache", "", "folder of the cache (default: github-cache in the store)")
@@ -79,15 +81,10 @@ func (f mineGitHubFlags) options(names []string) (o mining.GitHubOptions, err er
 		return o, fail(exitUsage, errors.New("--record and --replay exclude each other"), "give one of them")
 	}
 	o.Only = f.only
-	if f.since == "" {
-		return o, nil
+	if o.Since, err = parseMoment("--since", f.since); err != nil {
+		return o, fail(exitUsage, err, "")
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if o.Since, err = time.Parse(layout, f.since); err == nil {
-			return o, nil
-		}
-	}
-	return o, fail(exitUsage, fmt.Errorf("--since: %q is no day", f.since), "write it as 2023-01-31")
+	return o, nil
 }
 
 func (a *app) mineGitHub(ctx context.Context, names []string, f mineGitHubFlags) error {
@@ -173,7 +170,7 @@ func (m *githubMiner) run(ctx context.Context, s *store.Store, names []string) e
 		}
 	}
 	if unknown != nil {
-		return fail(exitInput, unknown, "see whether it exists and whether the token may see it")
+		return unknown
 	}
 	if incomplete != nil {
 		return fail(exitIncomplete, incomplete, "run the same command again later: it goes on from there")
@@ -235,7 +232,7 @@ func (m *githubMiner) total() {
 			Retries   int64   `json:"retries"`
 			Waits     int64   `json:"waits"`
 			Seconds   float64 `json:"waited_seconds"`
-		}{"mine-summary", n.Requests, n.FromCache, n.Retries, n.Waits, n.Waited.Seconds()})
+		}{"requests", n.Requests, n.FromCache, n.Retries, n.Waits, n.Waited.Seconds()})
 		return
 	}
 	m.app.say("%d requests, %d of them answered from the cache, %d sent again, %d waits of %s", n.Requests, n.FromCache, n.Retries, n.Waits,
@@ -246,34 +243,18 @@ func (m *githubMiner) total() {
 func (a *app) printMined(sum mining.GitHubSummary) {
 	if a.opts.json {
 		a.emit(struct {
-			Type     string                 `json:"type"`
-			Source   string                 `json:"source"`
-			Repo     string                 `json:"repo"`
-			ID       int64                  `json:"id"`
-			Renamed  string                 `json:"renamed,omitempty"`
-			Pulls    int                    `json:"prs"`
-			Issues   int                    `json:"issues"`
-			Releases int                    `json:"releases"`
-			Tags     int                    `json:"tags"`
-			Gone     int                    `json:"gone"`
-			New      int                    `json:"new"`
-			Leads    []mining.GitHubLeads   `json:"leads"`
-			Failures []mining.GitHubFailure `json:"failures"`
-		}{
-			"mined", mining.GitHubSource, sum.Repo, sum.ID, sum.Renamed, sum.Pulls, sum.Issues, sum.Releases, sum.Tags, sum.Gone, sum.New,
-			append([]mining.GitHubLeads{}, sum.Leads...), append([]mining.GitHubFailure{}, sum.Failures...),
-		})
+			Type string `json:"type"`
+			mining.GitHubSummary
+		}{"mined-github", sum})
 		return
 	}
 	renamed := ""
 	if sum.Renamed != "" {
 		renamed = ", which was " + sum.Renamed
 	}
+	a.countTable("METHOD", "LEADS", sum.Leads)
 	a.say("%s (id %d%s): %d pull requests, %d issues, %d releases, %d tags; %d new leads", sum.Repo, sum.ID, renamed, sum.Pulls, sum.Issues,
-		sum.Releases, sum.Tags, sum.New)
-	for _, l := range sum.Leads {
-		a.say("  %s by %s: %d", l.Kind, l.Method, l.Found)
-	}
+		sum.Releases, sum.Tags, sum.Added)
 	if sum.Gone > 0 {
 		a.say("  gone since they failed: %d", sum.Gone)
 	}

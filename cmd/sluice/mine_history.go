@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,10 @@ import (
 	"sluice/pipeline/mining/localgit"
 )
 
-type mineHistoryOptions struct{ name, branch, since, until string }
+type mineHistoryOptions struct {
+	span
+	name, branch string
+}
 
 func newMineHistory(a *app) *cobra.Command {
 	var o mineHistoryOptions
@@ -39,8 +41,8 @@ With --json the lines are objects of the types "problem" and, last, "mined-histo
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "owner/name in leads (default: from the path or URL)")
 	f.StringVar(&o.branch, "branch", "", "branch to mine (default: the repository's own default branch)")
-	f.StringVar(&o.since, "since", "", "first day of the fixes, YYYY-MM-DD (default: all)")
-	f.StringVar(&o.until, "until", "", "first day after the fixes, YYYY-MM-DD")
+	f.StringVar(&o.since, "since", "", "only fixes from this moment on: 2021-03-10, 2021-03-10T06:00 (UTC)")
+	f.StringVar(&o.until, "until", "", "only fixes before this moment")
 	return cmd
 }
 
@@ -50,16 +52,8 @@ func (o mineHistoryOptions) config(source string) (localgit.Config, error) {
 		return c, fmt.Errorf("--name %q: write owner/name, of letters, digits and _ . + -", o.name)
 	}
 	var err error
-	if c.Since, err = parseDay("--since", o.since); err != nil {
-		return c, err
-	}
-	if c.Until, err = parseDay("--until", o.until); err != nil {
-		return c, err
-	}
-	if !c.Until.IsZero() && !c.Since.Before(c.Until) {
-		return c, fmt.Errorf("--since %s is not before --until %s", o.since, o.until)
-	}
-	return c, nil
+	c.Since, c.Until, err = o.moments()
+	return c, err
 }
 
 func (a *app) mineHistory(ctx context.Context, source string, o mineHistoryOptions) error {
@@ -93,12 +87,8 @@ func (a *app) printHistory(rep localgit.Report) {
 		}{"mined-history", rep})
 		return
 	}
-	a.table(append([][]string{{"METHOD", "LEADS"}}, countRows(rep.Leads)...))
-	a.say("")
-	if len(rep.Problems) > 0 {
-		a.table(append([][]string{{"NOT USED", "COUNT"}}, countRows(rep.Problems)...))
-		a.say("")
-	}
+	a.countTable("METHOD", "LEADS", rep.Leads)
+	a.countTable("NOT USED", "COUNT", rep.Problems)
 	a.printShare(rep.Requests)
 	if rep.Rewritten {
 		a.say("the repository was rewritten since the last run; what was found before stays")
@@ -126,13 +116,4 @@ func percent(n, of int) float64 {
 		return 0
 	}
 	return 100 * float64(n) / float64(of)
-}
-
-// countRows are rows of names and numbers, in the order of names.
-func countRows(counts map[string]int) [][]string {
-	var rows [][]string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		rows = append(rows, []string{name, strconv.Itoa(counts[name])})
-	}
-	return rows
 }

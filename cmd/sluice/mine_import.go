@@ -111,11 +111,7 @@ func (a *app) printImport(kind string, rep imports.Report) {
 		}
 		a.say("%s", oneLine(fmt.Sprintf("%s:%d: %s %s", p.Where, p.Line, p.Reason, p.Value)))
 	}
-	if len(rep.Leads) > 0 {
-		a.table(append([][]string{{"METHOD", "LEADS"}}, countRows(rep.Leads)...))
-	}
-	if len(rep.Problems) > 0 {
-		a.table(append([][]string{{"NOT USED", "COUNT"}}, countRows(rep.Problems)...))
-	}
+	a.countTable("METHOD", "LEADS", rep.Leads)
+	a.countTable("NOT USED", "COUNT", rep.Problems)
 	a.say("%d records of %d files; %d new leads; %d inputs read before", rep.Records, rep.Files, rep.Added, rep.Unchanged)
 }

@@ -50,8 +50,8 @@ type HourReport struct {
 	Read   bool           `json:"read"`  // in this run
 	Reason string         `json:"reason,omitempty"`
 	Events int            `json:"events"`
-	Leads  map[string]int `json:"leads,omitempty"` // found in the file, by kind
-	New    int            `json:"new"`             // leads that nobody had found before
+	Leads  map[string]int `json:"leads,omitempty"` // found in the file, by kind and method
+	Added  int            `json:"added"`           // leads that are new
 	counts hourCounts
 }
 
@@ -61,8 +61,8 @@ type GHArchiveReport struct {
 	Read     int              `json:"read"`  // files read in this run
 	Events   int              `json:"events"`
 	Types    map[string]int   `json:"types"`
-	Leads    map[string]int   `json:"leads"` // by kind, as found in the files; the same one may be in several
-	New      int              `json:"new"`   // leads that this run added
+	Leads    map[string]int   `json:"leads"` // by kind and method, as found in the files; the same one may be in several
+	Added    int              `json:"added"` // leads that are new
 	Counts   gharchive.Counts `json:"counts"`
 	Bytes    int64            `json:"bytes"`             // uncompressed
 	Packed   int64            `json:"packed_bytes"`      // of the files
@@ -115,14 +115,14 @@ func MineGHArchive(ctx context.Context, o GHArchiveOptions) (GHArchiveReport, er
 func (rep *GHArchiveReport) add(h HourReport, size int64) {
 	rep.Hours[h.State]++
 	rep.Events += h.Events
-	rep.New += h.New
+	rep.Added += h.Added
 	if h.Read {
 		rep.Read++
 	}
 	c := h.counts
 	rep.Counts.Add(c.Counts)
-	for kind, n := range c.Leads {
-		rep.Leads[kind] += n
+	for name, n := range c.Leads {
+		rep.Leads[name] += n
 	}
 	for name, n := range c.Types {
 		rep.Types[name] += n

@@ -295,7 +295,7 @@ func (r *hourRun) recordFile(ctx context.Context, j *hourJob, h *HourReport) err
 	}
 	leads := r.withoutCopies(j, &c)
 	for _, l := range leads {
-		c.Leads[l.Kind]++
+		c.Leads[l.Kind+" "+l.Method]++
 	}
 	h.State, h.Read = string(j.res.State), true
 	if why := r.volume.suspicion(j.hour, c.Events+c.Outside); why != "" && j.res.State == gharchive.Done {
@@ -312,7 +312,7 @@ func (r *hourRun) recordFile(ctx context.Context, j *hourJob, h *HourReport) err
 	if err := r.last.keep(j.hour, j.res.IDs); err != nil {
 		return err
 	}
-	if h.New, err = r.o.Store.FinishHour(ctx, record, leads); err != nil {
+	if h.Added, err = r.o.Store.FinishHour(ctx, record, leads); err != nil {
 		return err
 	}
 	r.volume.learn(record)

@@ -125,15 +125,15 @@ func TestHoursAreReadOnce(t *testing.T) {
 	s := openLedger(t)
 	o := archiveOptions(t, s, dir)
 	first := mine(t, o)
-	if first.Read != 3 || first.New < 20 || first.Hours["done"] != 3 || first.Coverage == "" {
+	if first.Read != 3 || first.Added < 20 || first.Hours["done"] != 3 || first.Coverage == "" {
 		t.Fatalf("%+v", first)
 	}
 	before := dump(t, s)
 	second := mine(t, o)
-	if second.Read != 0 || second.New != 0 || second.Events != first.Events {
+	if second.Read != 0 || second.Added != 0 || second.Events != first.Events {
 		t.Errorf("%+v", second)
 	}
-	second.Read, second.New = first.Read, first.New
+	second.Read, second.Added = first.Read, first.Added
 	if diff := cmp.Diff(first, second) + cmp.Diff(before, dump(t, s)); diff != "" {
 		t.Error(diff)
 	}
@@ -147,7 +147,7 @@ func TestHoursAreReadOnce(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 	writeHour(t, dir, archiveDay, synthHour(t, archiveDay.Add(1000*time.Hour), 200_000))
-	if rep := mine(t, o); rep.Read != 1 || rep.New == 0 {
+	if rep := mine(t, o); rep.Read != 1 || rep.Added == 0 {
 		t.Errorf("%+v", rep)
 	}
 	// Written by another version of the reader.
@@ -159,7 +159,7 @@ func TestHoursAreReadOnce(t *testing.T) {
 	if _, err := s.FinishHour(t.Context(), h, nil); err != nil {
 		t.Fatal(err)
 	}
-	if rep := mine(t, o); rep.Read != 1 || rep.New != 0 {
+	if rep := mine(t, o); rep.Read != 1 || rep.Added != 0 {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -210,7 +210,7 @@ func TestCopiesInTheNextHour(t *testing.T) {
 	writeHour(t, dir, archiveDay.Add(time.Hour), pack(t, []byte(two)))
 	s := openLedger(t)
 	o := archiveOptions(t, s, dir)
-	if rep := mine(t, o); rep.Events != 3 || rep.Leads["report"] != 1 || rep.Counts["duplicates_of_last_hour"] != 1 {
+	if rep := mine(t, o); rep.Events != 3 || rep.Leads["report testimony"] != 1 || rep.Counts["duplicates_of_last_hour"] != 1 {
 		t.Errorf("%+v", rep)
 	}
 	// In two runs, the second of which knows the first by what it left on disk.
@@ -218,7 +218,7 @@ func TestCopiesInTheNextHour(t *testing.T) {
 	o = archiveOptions(t, s, filepath.Join(dir, hourName(archiveDay)+".json.gz"))
 	mine(t, o)
 	o.Sources = []string{dir}
-	if rep := mine(t, o); rep.Read != 1 || rep.Events != 3 || rep.Leads["report"] != 1 {
+	if rep := mine(t, o); rep.Read != 1 || rep.Events != 3 || rep.Leads["report testimony"] != 1 {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -248,11 +248,11 @@ func TestStatesOfHours(t *testing.T) {
 	}
 	// The events are outside of that window; a wider one reads the files again, and keeps what it took.
 	o.Since = at(7)
-	if rep = mine(t, o); rep.Leads["report"] != 1 || rep.Read != 4 {
+	if rep = mine(t, o); rep.Leads["report testimony"] != 1 || rep.Read != 4 {
 		t.Errorf("%+v", rep)
 	}
 	o.Since = at(9)
-	if rep = mine(t, o); rep.Read != 0 || rep.Leads["report"] != 1 {
+	if rep = mine(t, o); rep.Read != 0 || rep.Leads["report testimony"] != 1 {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -316,7 +316,7 @@ func TestDownloads(t *testing.T) {
 	o.Clock = func() time.Time { return archiveDay.Add(6*time.Hour + 2*time.Minute) } // hour 5 may come until ten past, 6 and 7 are to come
 	rep := mine(t, o)
 	want := map[string]int{"done": 4, "missing": 1, "not_gzip": 1, "not_yet": 2}
-	if diff := cmp.Diff(want, rep.Hours); diff != "" || rep.New == 0 || rep.Fetched != rep.Packed {
+	if diff := cmp.Diff(want, rep.Hours); diff != "" || rep.Added == 0 || rep.Fetched != rep.Packed {
 		t.Errorf("%s %+v", diff, rep)
 	}
 	if left, _ := filepath.Glob(filepath.Join(o.Dir, "files", "*")); len(left) > 0 {

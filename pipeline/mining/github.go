@@ -17,7 +17,7 @@ import (
 const GitHubSource = "github"
 
 // githubVersion is raised when the miner finds more than it did: what an older one has read is then read again.
-const githubVersion = 1
+const githubVersion = 2
 
 // IsGitHubAnswer tells whether an error is about what the API answered, and not about this machine: another time, it may answer better.
 func IsGitHubAnswer(err error) bool {
@@ -88,26 +88,19 @@ type GitHubFailure struct {
 	Reason string `json:"reason"`
 }
 
-// GitHubLeads counts leads of one kind and method.
-type GitHubLeads struct {
-	Kind   string `json:"kind"`
-	Method string `json:"method"`
-	Found  int    `json:"found"`
-}
-
 // GitHubSummary is what a run did for one repository.
 type GitHubSummary struct {
-	Repo     string // as the API writes it now
-	ID       int64
-	Renamed  string // the older name that was asked for; "" for none
-	Pulls    int
-	Issues   int
-	Releases int
-	Tags     int
-	Gone     int // items that were to be tried again and are not there any more
-	New      int // leads that the store did not have
-	Leads    []GitHubLeads
-	Failures []GitHubFailure
+	Repo     string          `json:"repo"` // as the API writes it now
+	ID       int64           `json:"id"`
+	Renamed  string          `json:"renamed,omitempty"` // the older name that was asked for; "" for none
+	Pulls    int             `json:"prs"`
+	Issues   int             `json:"issues"`
+	Releases int             `json:"releases"`
+	Tags     int             `json:"tags"`
+	Gone     int             `json:"gone"`  // items that were to be tried again and are not there any more
+	Added    int             `json:"added"` // leads that are new
+	Leads    map[string]int  `json:"leads"` // found in this run, by kind and method
+	Failures []GitHubFailure `json:"failures"`
 }
 
 // githubBatch is how many items share a blob of evidence. A kill loses no more than these.
@@ -123,7 +116,7 @@ func GitHub(ctx context.Context, s *store.Store, name string, o GitHubOptions) (
 	if err != nil {
 		return GitHubSummary{Repo: name}, err
 	}
-	r := &githubRun{s: s, o: o, repo: repo, sum: GitHubSummary{Repo: repo.Name, ID: repo.ID, Renamed: repo.Renamed}}
+	r := &githubRun{s: s, o: o, repo: repo, sum: GitHubSummary{Repo: repo.Name, ID: repo.ID, Renamed: repo.Renamed, Leads: map[string]int{}, Failures: []GitHubFailure{}}}
 	if err := r.open(ctx); err != nil {
 		return r.sum, err
 	}
@@ -148,9 +141,8 @@ type githubRun struct {
 	size  int
 	upTo  time.Time // everything of the list before it is in the store or in the batch
 	done  int
-	taken int // items since the batch began
-	row   int // items that failed in a row without an answer
-	kinds map[[2]string]int
+	taken int               // items since the batch began
+	row   int               // items that failed in a row without an answer
 	tried map[int]time.Time // again, before the list was read
 }
 
@@ -234,7 +226,7 @@ func (r *githubRun) add(line []byte, found []Found) {
 	for _, f := range found {
 		f.Line = len(r.lines)
 		r.found = append(r.found, f)
-		r.kinds[[2]string{f.Kind, f.Method}]++
+		r.sum.Leads[f.Kind+" "+f.Method]++
 	}
 }
 
@@ -283,7 +275,7 @@ func (r *githubRun) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.sum.New += n
+	r.sum.Added += n
 	r.lines, r.found, r.size, r.taken = nil, nil, 0, 0
 	r.state.read(r.o, r.upTo)
 	return r.save(ctx)
@@ -319,10 +311,4 @@ func (r *githubRun) finish() {
 	for _, n := range r.state.failed() {
 		r.sum.Failures = append(r.sum.Failures, GitHubFailure{fmt.Sprintf("%s#%d", r.repo.Name, n), r.state.Failed[n]})
 	}
-	for key, n := range r.kinds {
-		r.sum.Leads = append(r.sum.Leads, GitHubLeads{key[0], key[1], n})
-	}
-	slices.SortFunc(r.sum.Leads, func(a, b GitHubLeads) int {
-		return strings.Compare(a.Kind+"\x00"+a.Method, b.Kind+"\x00"+b.Method)
-	})
 }

@@ -90,7 +90,7 @@ func (r *githubRun) mark(what string) string {
 
 // open reads the state, or begins one.
 func (r *githubRun) open(ctx context.Context) error {
-	r.kinds, r.tried = map[[2]string]int{}, map[int]time.Time{}
+	r.tried = map[int]time.Time{}
 	value, ok, err := r.s.Mark(ctx, r.mark("state"))
 	if err != nil {
 		return err

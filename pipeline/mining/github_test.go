@@ -112,9 +112,8 @@ func TestGitHub(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	sum, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c})
 	want := GitHubSummary{
-		Repo: "octo/clock", ID: 7, Pulls: 5, Issues: 2, Releases: 1, Tags: 1, New: 8, Leads: []GitHubLeads{
-			{"issue-pr", "cross-reference", 1}, {"issue-pr", "keyword", 3}, {"issue-pr", "timeline", 1}, {"pair", "testimony", 2}, {"report", "testimony", 1},
-		},
+		Repo: "octo/clock", ID: 7, Pulls: 5, Issues: 2, Releases: 1, Tags: 1, Added: 8, Failures: []GitHubFailure{},
+		Leads: map[string]int{"issue-pr cross-reference": 1, "issue-pr keyword": 3, "issue-pr timeline": 1, "pair testimony": 2, "report testimony": 1},
 	}
 	if diff := cmp.Diff(want, sum); diff != "" || err != nil {
 		t.Fatal(err, diff)
@@ -130,14 +129,14 @@ func TestGitHub(t *testing.T) {
 	// A second run reads only what is as new as the newest item, and finds nothing new.
 	before := api.Hits("/pulls/")
 	sum, err = GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c, Only: []string{GitHubPulls, GitHubIssues}})
-	if err != nil || sum.New != 0 || sum.Pulls+sum.Issues != 2 || api.Hits("/pulls/")-before != 4 {
+	if err != nil || sum.Added != 0 || sum.Pulls+sum.Issues != 2 || api.Hits("/pulls/")-before != 4 {
 		t.Errorf("again: %+v, %v, %d requests for pull requests", sum, err, api.Hits("/pulls/")-before)
 	}
 
 	// Something happens.
 	api.Pull("octo/clock", githubtest.Merged(15, "main", "Fix again", "Follow-up fix for #11: it crashes", 40), githubtest.Commit(githubtest.SHA('9'), "x"))
 	sum, err = GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c})
-	if err != nil || sum.New != 1 {
+	if err != nil || sum.Added != 1 {
 		t.Errorf("after a change: %+v, %v", sum, err)
 	}
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) != 0 {
@@ -222,7 +221,7 @@ func TestGitHubFailures(t *testing.T) {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	sum, err = GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c})
-	if err != nil || sum.Failures != nil {
+	if err != nil || len(sum.Failures) > 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	if diff := cmp.Diff(sorted(clockLeads), sorted(briefLeads(t, s))); diff != "" {
@@ -257,7 +256,7 @@ func TestGitHubNetworkGoes(t *testing.T) {
 	if _, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c}); !errors.Is(err, ErrGitHubNetwork) {
 		t.Fatal(err)
 	}
-	if sum, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c}); err != nil || sum.Failures != nil {
+	if sum, err := GitHub(t.Context(), s, "octo/clock", GitHubOptions{Client: c}); err != nil || len(sum.Failures) > 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	if diff := cmp.Diff(sorted(clockLeads), sorted(briefLeads(t, s))); diff != "" {
@@ -276,7 +275,7 @@ func TestGitHubInterrupted(t *testing.T) {
 			cancel()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) || sum.Pulls+sum.Issues != 3 || sum.New == 0 || sum.Failures != nil {
+	if !errors.Is(err, context.Canceled) || sum.Pulls+sum.Issues != 3 || sum.Added == 0 || len(sum.Failures) > 0 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	first := api.Hits("/pulls/10")
@@ -295,7 +294,7 @@ func TestGitHubRenamed(t *testing.T) {
 	api.Put("repositories/7", githubtest.Object{"id": 7, "full_name": "octo/clock", "default_branch": "main"})
 	api.Fault("GET /repos/old/name", 9, githubtest.Redirect(301, api.URL+"/repositories/7"))
 	sum, err := GitHub(t.Context(), s, "old/name", GitHubOptions{Client: c})
-	if err != nil || sum.Renamed != "old/name" || sum.Repo != "octo/clock" || sum.ID != 7 || sum.New != 8 {
+	if err != nil || sum.Renamed != "old/name" || sum.Repo != "octo/clock" || sum.ID != 7 || sum.Added != 8 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	state, ok, err := s.Mark(t.Context(), "github "+c.Host()+" 7 state")

@@ -1,5 +1,6 @@
 // Package mining takes what the miners find into the store as leads, each with the evidence that it came from: the raw event,
-// the message, the advisory, the row of a list.
+// the message, the advisory, the row of a list. It runs the miners of GH Archive (files gharchive*.go, hour by hour, with a ledger) and of
+// GitHub's API (files github*.go, item by item, with a place to go on from); packages below it run the others.
 //
 // It decides nothing about a lead: whether it becomes a candidate, and what that candidate is worth, is for the families.
 // It prints nothing.
