@@ -33,8 +33,8 @@ const window = 200
 
 // Issues lists the issues that a text closes by the rules of GitHub, and those enumerated after them, in the order of their first
 // mention and without duplicates. Code, comments of HTML and the quoted title of a reverted change do not count; links to changes are
-// left out, and only the first thousand keywords are read. Whether closing words have an effect also depends on the branch: see
-// NotClosing.
+// left out, and only the first thousand keywords are read. Closing words have an effect only where the change went to the
+// default branch, which is for the caller to know.
 func Issues(text string, self Repo) []IssueRef {
 	masked := mask(text, true)
 	var out []IssueRef
@@ -45,15 +45,6 @@ func Issues(text string, self Repo) []IssueRef {
 		for _, ref := range self.closing(text, masked, at) {
 			out = addIssue(out, ref)
 		}
-	}
-	return out
-}
-
-// NotClosing marks references whose change did not go to the default branch: there the words close nothing.
-func NotClosing(refs []IssueRef) []IssueRef {
-	out := slices.Clone(refs)
-	for i := range out {
-		out[i].Closes = false
 	}
 	return out
 }

@@ -116,17 +116,6 @@ func TestIssuesQuoteAndKeyword(t *testing.T) {
 	}
 }
 
-func TestNotClosing(t *testing.T) {
-	t.Parallel()
-	refs := Issues("Fixes #1, #2", self)
-	if got := brief(NotClosing(refs)); got != "mentions #1, mentions #2" {
-		t.Error(got)
-	}
-	if got := brief(refs); got != "closes #1, mentions #2" {
-		t.Errorf("the argument changed: %s", got)
-	}
-}
-
 func TestParseRepo(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]Repo{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/miners/gharchive"
@@ -23,7 +24,10 @@ type neighbour struct {
 	ids  []uint64
 }
 
-func (n *neighbour) file(h gharchive.Hour) string { return filepath.Join(n.dir, "ids-"+h.String()) }
+func (n *neighbour) file(h gharchive.Hour) string { return filepath.Join(n.dir, idsPrefix+h.String()) }
+
+// idsPrefix begins the names of the files.
+const idsPrefix = "ids-"
 
 // before gives the events of the hour before another one, nil when they are not known.
 func (n *neighbour) before(h gharchive.Hour) []uint64 {
@@ -58,12 +62,13 @@ func (n *neighbour) keep(h gharchive.Hour, ids []uint64) error {
 
 // forget removes what was kept of other hours than the last one.
 func (n *neighbour) forget() error {
-	all, err := filepath.Glob(filepath.Join(n.dir, "ids-*"))
+	all, err := os.ReadDir(n.dir)
 	if err != nil {
 		return fmt.Errorf("looking for what no hour needs any more: %w", err)
 	}
-	for _, name := range all {
-		if name == n.file(n.hour) {
+	for _, e := range all {
+		name := filepath.Join(n.dir, e.Name())
+		if !strings.HasPrefix(e.Name(), idsPrefix) || name == n.file(n.hour) {
 			continue
 		}
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"sluice/miners/github"
@@ -39,7 +38,6 @@ var (
 type (
 	GitHubAccess = github.Options
 	GitHubClient = github.Client
-	GitHubCounts = github.Counts
 )
 
 // NewGitHubClient checks the options and opens cache, recording or replay.
@@ -106,6 +104,9 @@ type GitHubSummary struct {
 // githubBatch is how many items share a blob of evidence. A kill loses no more than these.
 const githubBatch = 20
 
+// githubEvidence is how many bytes of evidence end a batch early.
+const githubEvidence = 32 << 20
+
 // maxInARow is how many items may fail in a row for want of an answer, before the network is held for gone.
 const maxInARow = 3
 
@@ -136,9 +137,8 @@ type githubRun struct {
 	state githubState
 	sum   GitHubSummary
 
-	lines [][]byte // of the batch
+	seen  Evidence // of the batch
 	found []Found
-	size  int
 	upTo  time.Time // everything of the list before it is in the store or in the batch
 	done  int
 	taken int               // items since the batch began
@@ -186,7 +186,7 @@ func (r *githubRun) visit(ctx context.Context, it github.Item) error {
 	if r.o.Progress != nil {
 		r.o.Progress(r.done, r.upTo)
 	}
-	if r.taken >= githubBatch || r.size > 32<<20 {
+	if r.taken >= githubBatch || r.seen.Len() > githubEvidence {
 		return r.flush(ctx)
 	}
 	return nil
@@ -214,17 +214,17 @@ func (r *githubRun) take(ctx context.Context, it github.Item) error {
 	} else {
 		r.sum.Issues++
 	}
-	r.add(line, found)
+	r.add(it, line, found)
 	return nil
 }
 
-func (r *githubRun) add(line []byte, found []Found) {
+func (r *githubRun) add(it github.Item, line []byte, found []Found) {
 	if len(found) == 0 {
 		return // nothing refers to it: the cache has it
 	}
-	r.lines, r.size = append(r.lines, line), r.size+len(line)
+	n := r.seen.AddLine(fmt.Sprintf("%d %d", it.Number, it.Updated.UnixNano()), line)
 	for _, f := range found {
-		f.Line = len(r.lines)
+		f.Line = n
 		r.found = append(r.found, f)
 		r.sum.Leads[f.Kind+" "+f.Method]++
 	}
@@ -271,22 +271,15 @@ func (r *githubRun) again(ctx context.Context) error {
 
 // flush stores the batch, then how far the list is read: a kill in between has the batch read again, and nothing twice in the store.
 func (r *githubRun) flush(ctx context.Context) error {
-	n, err := Keep(ctx, r.s, append([]byte(strings.Join(texts(r.lines), "\n")), '\n'), r.found)
+	n, err := Keep(ctx, r.s, r.seen.Bytes(), r.found)
 	if err != nil {
 		return err
 	}
 	r.sum.Added += n
-	r.lines, r.found, r.size, r.taken = nil, nil, 0, 0
+	r.found, r.taken = nil, 0
+	r.seen.Reset()
 	r.state.read(r.o, r.upTo)
 	return r.save(ctx)
-}
-
-func texts(lines [][]byte) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = string(l)
-	}
-	return out
 }
 
 // releases keeps releases and tags as one blob, which a mark names.

@@ -35,25 +35,8 @@ const maxRecord = 16 << 20
 func Advisories(ctx context.Context, s *store.Store, names []string) (Report, error) {
 	rep := newReport()
 	a := advisories{batch{store: s, rep: &rep}}
-	for _, name := range names {
-		in, err := gather(name, isAdvisoryFile)
-		if err != nil {
-			return rep, err
-		}
-		err = a.once(ctx, "advisories v1", in, func() error {
-			for _, file := range in.files {
-				if err := a.file(ctx, file); err != nil {
-					return fmt.Errorf("mining %s: %w", file, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return rep, err
-		}
-	}
-	rep.sort()
-	return rep, nil
+	err := a.each(ctx, "advisories v1", names, isAdvisoryFile, a.file)
+	return rep, err
 }
 
 func isAdvisoryFile(path string) bool {

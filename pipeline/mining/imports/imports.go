@@ -150,6 +150,29 @@ func hashFile(sum hash.Hash, name string) error {
 	return nil
 }
 
+// each reads the files of all arguments that no earlier run has read; kind is as in once.
+func (b *batch) each(ctx context.Context, kind string, names []string, wanted func(string) bool, read func(context.Context, string) error) error {
+	for _, name := range names {
+		in, err := gather(name, wanted)
+		if err != nil {
+			return err
+		}
+		err = b.once(ctx, kind, in, func() error {
+			for _, file := range in.files {
+				if err := read(ctx, file); err != nil {
+					return fmt.Errorf("mining %s: %w", file, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.rep.sort()
+	return nil
+}
+
 // once runs read unless an earlier run has read the same content to its end. kind names what is read, with whatever else the
 // result depends on.
 func (b *batch) once(ctx context.Context, kind string, in input, read func() error) error {

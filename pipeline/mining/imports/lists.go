@@ -15,25 +15,8 @@ import (
 func Lists(ctx context.Context, s *store.Store, repo string, names []string) (Report, error) {
 	rep := newReport()
 	l := lists{batch{store: s, rep: &rep}, repo}
-	for _, name := range names {
-		in, err := gather(name, func(string) bool { return true })
-		if err != nil {
-			return rep, err
-		}
-		err = l.once(ctx, "list v1 "+repo, in, func() error {
-			for _, file := range in.files {
-				if err := l.file(ctx, file); err != nil {
-					return fmt.Errorf("mining %s: %w", file, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return rep, err
-		}
-	}
-	rep.sort()
-	return rep, nil
+	err := l.each(ctx, "list v1 "+repo, names, func(string) bool { return true }, l.file)
+	return rep, err
 }
 
 // ErrSchema says that a file is no list of pairs or instances.

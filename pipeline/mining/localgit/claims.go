@@ -150,7 +150,7 @@ func (m *miner) ticketClaims(c gitrepo.Logged) error {
 }
 
 // addPair adds a lead for what a commit repairs. One pair of commits is one lead of a method; the first claim counts.
-func (m *miner) addPair(fix gitrepo.Logged, f found, method string, p mining.Pair) error {
+func (m *miner) addPair(fix gitrepo.Logged, f target, method string, p mining.Pair) error {
 	line, err := m.see(fix)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (m *miner) sharedTickets() error {
 				continue
 			}
 			p := mining.Pair{ID: key, Cue: "shared-ticket", Confidence: mining.Weak, Quote: text(fix.Subject())}
-			if err := m.addPair(fix, found{ref: m.ref(intro[0]), by: "ticket"}, ticketMethod, p); err != nil {
+			if err := m.addPair(fix, target{ref: m.ref(intro[0]), by: "ticket"}, ticketMethod, p); err != nil {
 				return err
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"sluice/pipeline/mining"
 )
 
-// found is what a claim names, or why nothing answers.
-type found struct {
+// target is what a claim names, or why nothing answers.
+type target struct {
 	ref    mining.Ref
 	by     string // see mining.Pair.ResolvedBy
 	reason string // of a failure
@@ -18,10 +18,10 @@ type found struct {
 
 // resolve finds the commit that a claim in the message of fix names. It must be an ancestor of the fix: whatever else has that id
 // cannot have introduced what is repaired there.
-func (p *past) resolve(fix gitrepo.Logged, c links.Claim) found {
+func (p *past) resolve(fix gitrepo.Logged, c links.Claim) target {
 	switch {
 	case c.Negated:
-		return found{reason: Negated}
+		return target{reason: Negated}
 	case c.SHA != "":
 		return p.bySHA(fix, c.SHA, c.Subject)
 	case c.External != "":
@@ -32,13 +32,13 @@ func (p *past) resolve(fix gitrepo.Logged, c links.Claim) found {
 
 // external reads a reference that is written as another repository's. Forks and renamed repositories share commits, and a copy on
 // another host shares the numbers too.
-func (p *past) external(fix gitrepo.Logged, c links.Claim) found {
+func (p *past) external(fix gitrepo.Logged, c links.Claim) target {
 	name, sha, ok := strings.Cut(c.External, "@")
 	if ok {
 		if f := p.bySHA(fix, sha, c.Subject); f.reason == "" {
 			return f
 		}
-		return found{reason: OtherRepo}
+		return target{reason: OtherRepo}
 	}
 	name, digits, _ := strings.Cut(c.External, "#")
 	if self := p.repo.Owner + "/" + p.repo.Name; p.repo.Name != "" && strings.HasSuffix(strings.ToLower("/"+name), strings.ToLower("/"+self)) {
@@ -47,12 +47,12 @@ func (p *past) external(fix gitrepo.Logged, c links.Claim) found {
 			return p.byNumber(fix, n)
 		}
 	}
-	return found{reason: OtherRepo}
+	return target{reason: OtherRepo}
 }
 
 // bySHA finds a commit by the beginning of its id. Where that does not settle it the subject that is quoted beside the id
 // does: people copy ids from trees that are rebased later.
-func (p *past) bySHA(fix gitrepo.Logged, sha, subject string) found {
+func (p *past) bySHA(fix gitrepo.Logged, sha, subject string) target {
 	candidates := p.dag.Prefix(sha)
 	var ancestors []string
 	for _, id := range candidates {
@@ -63,19 +63,19 @@ func (p *past) bySHA(fix gitrepo.Logged, sha, subject string) found {
 	quoted := p.bySubject(fix, subject)
 	switch {
 	case len(ancestors) == 1 && (quoted == "" || p.hasSubject(ancestors[0], subject)):
-		return found{ref: p.ref(ancestors[0]), by: "id"}
+		return target{ref: p.ref(ancestors[0]), by: "id"}
 	case quoted != "":
-		return found{ref: p.ref(quoted), by: "subject"}
+		return target{ref: p.ref(quoted), by: "subject"}
 	case len(ancestors) > 1:
-		return found{reason: Ambiguous}
+		return target{reason: Ambiguous}
 	case len(candidates) == 0:
-		return found{reason: Unknown}
+		return target{reason: Unknown}
 	case candidates[0] == fix.ID:
-		return found{reason: Itself}
+		return target{reason: Itself}
 	case !p.dag.Related(candidates[0], fix.ID):
-		return found{reason: Unrelated}
+		return target{reason: Unrelated}
 	}
-	return found{reason: NotAncestor}
+	return target{reason: NotAncestor}
 }
 
 // bySubject is the only ancestor of that subject; "" for none or several.
@@ -98,28 +98,28 @@ func (p *past) hasSubject(id, quoted string) bool {
 }
 
 // byNumber finds the change of a request; else, where the number is an issue's, the only change that closed it.
-func (p *past) byNumber(fix gitrepo.Logged, n int) found {
+func (p *past) byNumber(fix gitrepo.Logged, n int) target {
 	if n == p.number(fix.ID) {
-		return found{reason: Itself}
+		return target{reason: Itself}
 	}
 	if c, ok := p.index.ByNumber(n); ok && c.Head != fix.ID {
 		if !p.dag.IsAncestor(c.Head, fix.ID) {
-			return found{reason: NotAncestor}
+			return target{reason: NotAncestor}
 		}
-		return found{ref: mining.Ref{SHA: c.Head, Number: n}, by: "number"}
+		return target{ref: mining.Ref{SHA: c.Head, Number: n}, by: "number"}
 	}
 	if ids := p.ancestors(p.numbers[n], fix.ID); len(ids) > 0 {
-		return found{ref: mining.Ref{SHA: ids[len(ids)-1], Number: n}, by: "number"}
+		return target{ref: mining.Ref{SHA: ids[len(ids)-1], Number: n}, by: "number"}
 	}
 	if f := p.byTicket(fix, fmt.Sprint(n)); f.reason == "" {
 		return f
 	}
-	return found{reason: NoChange}
+	return target{reason: NoChange}
 }
 
 // byTicket finds the only change that settled a ticket of that id, whatever the tracker; a Change-Id and a revision of
 // Subversion work the same way.
-func (p *past) byTicket(fix gitrepo.Logged, id string) found {
+func (p *past) byTicket(fix gitrepo.Logged, id string) target {
 	by := "ticket"
 	var at []int
 	switch {
@@ -140,14 +140,14 @@ func (p *past) byTicket(fix gitrepo.Logged, id string) found {
 	}
 	ids := p.ancestors(at, fix.ID)
 	if len(ids) == 0 {
-		return found{reason: NoTicket}
+		return target{reason: NoTicket}
 	}
 	for _, other := range ids[1:] {
 		if !p.sameChange(ids[0], other) {
-			return found{reason: Ambiguous}
+			return target{reason: Ambiguous}
 		}
 	}
-	return found{ref: p.ref(ids[len(ids)-1]), by: by}
+	return target{ref: p.ref(ids[len(ids)-1]), by: by}
 }
 
 // settled are the commits that say they close a ticket of that id; when none says so, those that name it.
