@@ -122,7 +122,7 @@ func (a *app) hourLine() func(mining.HourReport) {
 			}{"hour", h})
 			return
 		}
-		fine := h.State == "done" || h.State == "gap" || h.State == "not_expected"
+		fine := h.Reason == "" && (h.State == "done" || h.State == "gap" || h.State == "not_expected")
 		if now := a.clock(); !fine || now.Sub(last) >= 5*time.Second {
 			last = now
 			a.hourProgress(a.stderr, h, n)

@@ -66,17 +66,20 @@ func (f *Fetcher) Discard(h Hour) error {
 }
 
 // Changed asks the server whether the file of an hour is another one than that with the ETag and the size. What the server does not
-// tell is no change.
+// tell is no change; one that does not answer is ErrServer.
 func (f *Fetcher) Changed(ctx context.Context, h Hour, etag string, size int64) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.stall())
+	limited, cancel := context.WithTimeout(ctx, f.stall())
 	defer cancel()
 	address := expand(f.Template, h)
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	req, err := http.NewRequestWithContext(limited, http.MethodHead, address, nil)
 	if err != nil {
 		return false, fmt.Errorf("asking for %s: %w", redact(address), err)
 	}
 	req.Header.Set("Accept-Encoding", "identity")
 	resp, err := f.Client.Do(req)
+	if err != nil && ctx.Err() != nil {
+		return false, ctx.Err()
+	}
 	if err != nil {
 		return false, fmt.Errorf("asking for %s: %w", redact(address), ErrServer)
 	}

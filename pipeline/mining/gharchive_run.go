@@ -37,7 +37,7 @@ type hourJob struct {
 	etag   string
 	fresh  int64 // bytes downloaded
 	absent gharchive.Absence
-	broken error // of the download
+	broken error // of the network
 	skip   bool  // nothing to do
 	stale  bool  // a copy that was kept is not the file that is wanted
 	res    gharchive.FileResult
@@ -195,6 +195,9 @@ func (r *hourRun) same(ctx context.Context, j *hourJob, path string) (bool, erro
 			return sound, nil
 		}
 		changed, err := r.fetch.Changed(ctx, j.hour, j.before.ETag, j.known.Size)
+		if errors.Is(err, gharchive.ErrServer) { // what is known of the hour stays
+			j.broken, err = err, nil
+		}
 		j.stale = changed
 		return !changed, err
 	}
@@ -245,6 +248,9 @@ func (r *hourRun) record(ctx context.Context, j *hourJob) error {
 	switch {
 	case j.skip:
 		h.State, h.Reason, h.Events, h.Leads, h.counts = j.known.State, j.before.Reason, j.before.Events, j.before.Leads, j.before
+		if j.broken != nil {
+			h.Reason = j.broken.Error()
+		}
 		r.rep.add(h, j.known.Size)
 	case j.file == "":
 		if err := r.recordAbsence(ctx, j, &h); err != nil {

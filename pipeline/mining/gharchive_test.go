@@ -331,6 +331,17 @@ func TestDownloads(t *testing.T) {
 	if rep := mine(t, o); rep.Read != 1 || requests.Load()-before != 6 {
 		t.Errorf("%+v, %d requests", rep, requests.Load()-before)
 	}
+
+	// A server that cannot be asked changes nothing about what is known.
+	srv.Close()
+	states := map[string]int{}
+	o.Report = func(h HourReport) { states[fmt.Sprint(h.State, h.Reason != "")]++ }
+	if _, err := MineGHArchive(t.Context(), o); !errors.Is(err, ErrUnreachable) {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(map[string]int{"donetrue": 2, "missingtrue": 1}, states); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestServerOutOfReach(t *testing.T) {
