@@ -67,15 +67,7 @@ func (m *Mirror) touching(ctx context.Context, tip string, wanted func(path stri
 	}
 	err := m.git.stream(ctx, nil, args, func(r *bufio.Reader) error {
 		commit, path := "", false
-		for {
-			token, err := r.ReadString(0)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			token = strings.TrimSuffix(token, "\x00")
+		return eachToken(r, func(token string) {
 			switch {
 			case path:
 				if path = false; commit != "" && wanted(token) {
@@ -86,7 +78,7 @@ func (m *Mirror) touching(ctx context.Context, tip string, wanted func(path stri
 			case objectID.MatchString(token):
 				commit = token
 			}
-		}
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of %s: %w", m.Name(), err)

@@ -252,20 +252,13 @@ func (m *Mirror) CountFiles(ctx context.Context, changes []Change) (map[string]i
 	head := ""
 	args := []string{"diff-tree", "--stdin", "--root", "--always", "-r", "-z", "--name-only", "--no-renames"}
 	err := m.git.stream(ctx, strings.NewReader(pairs.String()), args, func(r *bufio.Reader) error {
-		for {
-			token, err := r.ReadBytes(0)
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if name := string(token[:len(token)-1]); asked[name] {
+		return eachToken(r, func(name string) {
+			if asked[name] {
 				head, counts[name], asked[name] = name, 0, false
 			} else {
 				counts[head]++
 			}
-		}
+		})
 	})
 	if errors.Is(err, ErrMissingObject) {
 		return counts, nil

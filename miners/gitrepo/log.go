@@ -52,6 +52,20 @@ func parseLog(r *bufio.Reader, use func(record) error) error {
 	}
 }
 
+// eachToken gives use every token that a NUL ends.
+func eachToken(r *bufio.Reader, use func(token string)) error {
+	for {
+		token, err := r.ReadString(0)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		use(token[:len(token)-1])
+	}
+}
+
 func parseRecord(text []byte) (record, error) {
 	fields := strings.SplitN(string(text), "\n", 6)
 	if len(fields) != 6 || !objectID.MatchString(fields[0]) {
