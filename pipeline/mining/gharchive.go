@@ -11,9 +11,6 @@ import (
 	"sluice/store"
 )
 
-// GHArchiveSource is the source of leads from hour files.
-const GHArchiveSource = "gharchive"
-
 // GHArchiveHome is the template of the archive's own addresses.
 const GHArchiveHome = gharchive.Home
 

@@ -12,9 +12,6 @@ import (
 	"sluice/store"
 )
 
-// GitHubSource is the source of leads that came from the API.
-const GitHubSource = "github"
-
 // githubVersion is raised when the miner finds more than it did: what an older one has read is then read again.
 const githubVersion = 2
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"sluice/miners/github"
-	"sluice/miners/links"
 	"sluice/store"
 )
 
@@ -33,7 +32,7 @@ func githubFound(b github.Bundle) ([]Found, error) {
 	}
 	for _, r := range d.Reports {
 		bad := firstBad(r.SHA, r.Number)
-		add(store.ReportLead, links.Testimony, fmt.Sprintf("%d %d %s", r.Issue, r.Comment, bad), Report{
+		add(store.ReportLead, TestimonyMethod, fmt.Sprintf("%d %d %s", r.Issue, r.Comment, bad), Report{
 			Host: b.Repo.Host, RepoID: b.Repo.ID, Issue: r.Issue, Comment: r.Comment, FirstBad: bad, Cue: r.Cue, Quote: r.Quote, Author: r.Author, Quoted: r.Quoted, At: r.At,
 		})
 	}

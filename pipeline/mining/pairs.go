@@ -107,9 +107,9 @@ func side(idx *gitrepo.Index, r Ref) (gitrepo.Change, bool) {
 
 // trust ranks what is said: who looked closely goes first.
 func trust(s Said) int {
-	rank := slices.Index([]string{"list", "advisory", "trailer", "testimony", "ticket", "changelog"}, s.Method)
+	rank := slices.Index(trusted, s.Method)
 	if rank < 0 {
-		rank = 9
+		rank = len(trusted)
 	}
 	if s.Confidence == Weak {
 		rank += 10

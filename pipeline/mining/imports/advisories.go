@@ -167,7 +167,7 @@ func advisoryLead(r advisory.Record, f advisory.Finding) mining.Found {
 		name = f.Repo.Owner + "/" + name
 	}
 	return mining.Found{
-		Kind: store.PairLead, Repo: name, Source: "advisory", Method: "advisory", Data: p,
+		Kind: store.PairLead, Repo: name, Source: mining.AdvisorySource, Method: mining.AdvisoryMethod, Data: p,
 		Key: fmt.Sprintf("%s %s..%s#%d %s", f.Repo.Host, f.Intro, f.Fix, f.PR, f.LastAffected),
 	}
 }

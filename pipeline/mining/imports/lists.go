@@ -54,7 +54,7 @@ func (l *lists) row(ctx context.Context, key string, row pairlist.Row) error {
 	for _, p := range row.Pairs {
 		lead := mining.Pair{Intro: ref(p.Intro), Fix: ref(p.Fix), Issue: p.Issue, ID: p.ID, Cue: p.How}
 		err := l.add(ctx, mining.Found{
-			Kind: store.PairLead, Repo: p.Repo, Source: "list", Method: "list", Data: lead,
+			Kind: store.PairLead, Repo: p.Repo, Source: mining.ListSource, Method: mining.ListMethod, Data: lead,
 			Key: fmt.Sprintf("%s#%d..%s#%d", p.Intro.SHA, p.Intro.Number, p.Fix.SHA, p.Fix.Number),
 		}, key, row.Raw)
 		if err != nil {
@@ -82,7 +82,7 @@ func (l *lists) instance(in pairlist.Instance) mining.Found {
 		}
 	}
 	return mining.Found{
-		Kind: store.InstanceLead, Repo: in.Repo, Source: "swebench", Method: in.Format, Data: data,
+		Kind: store.InstanceLead, Repo: in.Repo, Source: mining.InstanceSource, Method: in.Format, Data: data,
 		Key: in.Format + " " + in.ID + " " + in.Base,
 	}
 }

@@ -246,7 +246,7 @@ func (m *miner) entryOrigin(e placed, fix gitrepo.Logged, o changelog.Origin) er
 		return err
 	}
 	m.put(mining.Found{
-		Kind: store.PairLead, Repo: m.name, Source: changelogSource, Method: "changelog", Line: line, Data: p,
+		Kind: store.PairLead, Repo: m.name, Source: mining.ChangelogSource, Method: mining.ChangelogMethod, Line: line, Data: p,
 		Key: "changelog " + fix.ID + ".." + key,
 	}, p.ResolvedBy)
 	return nil
@@ -270,7 +270,7 @@ func (m *miner) entryIssues(e placed, fix string) error {
 			return err
 		}
 		m.put(mining.Found{
-			Kind: store.IssuePRLead, Repo: m.name, Source: changelogSource, Method: "changelog", Line: line,
+			Kind: store.IssuePRLead, Repo: m.name, Source: mining.ChangelogSource, Method: mining.ChangelogMethod, Line: line,
 			Data: mining.IssuePR{
 				Issue: n, PR: number, Merged: landed(), Confidence: mining.Weak, Quote: text(e.Text), At: m.commits[m.at[fix]].Committed,
 				Where: text(fmt.Sprintf("%s:%d", e.path, e.Line)), SHA: m.landing(fix),

@@ -14,14 +14,6 @@ import (
 	"sluice/store"
 )
 
-// Sources of leads.
-const (
-	source          = "history"
-	changelogSource = "changelog"
-	ticketMethod    = "ticket"
-	keywordMethod   = "keyword"
-)
-
 // weakCues are words that as often as not speak of work that goes on, or of something that is merely older.
 var weakCues = map[string]bool{"since": true, "follow-up": true, "amends": true, "introduced": true, "partial-revert": true}
 
@@ -99,7 +91,7 @@ func (m *miner) claims(c gitrepo.Logged) error {
 			p.Confidence = mining.Weak
 		}
 		if trac := m.tracTitle(c, claim.Quote); trac != "" {
-			method, p.ID = ticketMethod, trac
+			method, p.ID = mining.TicketMethod, trac
 		}
 		if err := m.addPair(c, f, method, p); err != nil {
 			return err
@@ -142,7 +134,7 @@ func (m *miner) ticketClaims(c gitrepo.Logged) error {
 		if weakCues[claim.Cue] {
 			p.Confidence = mining.Weak
 		}
-		if err := m.addPair(c, f, ticketMethod, p); err != nil {
+		if err := m.addPair(c, f, mining.TicketMethod, p); err != nil {
 			return err
 		}
 	}
@@ -162,7 +154,7 @@ func (m *miner) addPair(fix gitrepo.Logged, f target, method string, p mining.Pa
 		m.problems.add(MergeFix, fix.ID, "")
 	}
 	m.put(mining.Found{
-		Kind: store.PairLead, Repo: m.name, Source: source, Method: method, Line: line, Data: p,
+		Kind: store.PairLead, Repo: m.name, Source: mining.HistorySource, Method: method, Line: line, Data: p,
 		Key: method + " " + fix.ID + ".." + f.ref.SHA,
 	}, f.by)
 	return nil
@@ -199,7 +191,7 @@ func (m *miner) closedIssues(c gitrepo.Logged) error {
 			Confidence: mining.Confidence(sure), At: c.Committed, Where: "commit " + c.ID, SHA: m.landing(c.ID), Author: text(c.Author),
 		}
 		m.put(mining.Found{
-			Kind: store.IssuePRLead, Repo: m.name, Source: source, Method: keywordMethod, Line: line, Data: lead,
+			Kind: store.IssuePRLead, Repo: m.name, Source: mining.HistorySource, Method: mining.KeywordMethod, Line: line, Data: lead,
 			Key: fmt.Sprintf("issue %d %d", ref.Number, number),
 		}, "")
 	}
@@ -234,7 +226,7 @@ func (m *miner) sharedTickets() error {
 				continue
 			}
 			p := mining.Pair{ID: key, Cue: "shared-ticket", Confidence: mining.Weak, Quote: text(fix.Subject())}
-			if err := m.addPair(fix, target{ref: m.ref(intro[0]), by: "ticket"}, ticketMethod, p); err != nil {
+			if err := m.addPair(fix, target{ref: m.ref(intro[0]), by: "ticket"}, mining.TicketMethod, p); err != nil {
 				return err
 			}
 		}
