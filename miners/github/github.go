@@ -32,7 +32,7 @@ var (
 	ErrMoving        = errors.New("the list kept changing while it was read")
 	ErrUnknownRepo   = errors.New("no such repository")
 	ErrBadAnswer     = errors.New("not an answer of the API")
-	errBadTokenBytes = errors.New("a token has characters that no token has")
+	errBadTokenBytes = errors.New("a token is shorter than any, or has characters that none has")
 )
 
 // StatusError is a definite refusal: the same request will get the same answer.

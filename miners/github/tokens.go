@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -51,13 +52,18 @@ func splitTokens(s string) []string {
 	return slices.Compact(tokens)
 }
 
-// plausibleToken refuses what could not go into a header.
+// plausibleToken refuses what could not go into a header, and what is so short that taking it out of answers would spoil them.
 func plausibleToken(t string) bool {
-	return t != "" && len(t) < 4096 && strings.IndexFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+	return len(t) >= 8 && len(t) < 4096 && strings.IndexFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// secretPrefix is how many bytes of a token betray it: as many as the kind of the token and a few of its random ones.
-const secretPrefix = 8
+// tokenKinds begin GitHub's tokens; the kind of a token is no secret, and words of texts begin like one.
+var tokenKinds = regexp.MustCompile(`^(?:github_pat_|gh[a-z]_)`)
+
+// secretPrefix is the part of a token that betrays it: its kind and four of its random bytes, eight in all at the least.
+func secretPrefix(t string) string {
+	return t[:min(len(t), max(8, len(tokenKinds.FindString(t))+4))]
+}
 
 // scrubber takes tokens, whole or cut, out of what a server sends back.
 type scrubber struct{ prefixes [][]byte }
@@ -65,7 +71,7 @@ type scrubber struct{ prefixes [][]byte }
 func newScrubber(tokens []string) scrubber {
 	var s scrubber
 	for _, t := range tokens {
-		s.prefixes = append(s.prefixes, []byte(t[:min(len(t), secretPrefix)]))
+		s.prefixes = append(s.prefixes, []byte(secretPrefix(t)))
 	}
 	return s
 }

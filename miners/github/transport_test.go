@@ -188,12 +188,12 @@ func TestNoTokenAnywhere(t *testing.T) {
 			if _, err := ids(t, c, "repos/o/r/x"); err != nil {
 				t.Error(err)
 			}
-			if text := strings.Join(said, "\n"); contains(text, canary[:secretPrefix]) || !contains(text, redacted) {
+			if text := strings.Join(said, "\n"); contains(text, secretPrefix(canary)) || !contains(text, redacted) {
 				t.Errorf("errors and answers:\n%s", text)
 			}
 			files := everyFile(t, dir)
-			if len(files) < 3 || bytes.Contains(files, []byte(canary[:secretPrefix])) {
-				t.Errorf("%d bytes of files hold the token: %v", len(files), bytes.Contains(files, []byte(canary[:secretPrefix])))
+			if len(files) < 3 || bytes.Contains(files, []byte(secretPrefix(canary))) {
+				t.Errorf("%d bytes of files hold the token: %v", len(files), bytes.Contains(files, []byte(secretPrefix(canary))))
 			}
 			if s.Tokens()[0] != canary {
 				t.Error("the token was not used")
@@ -250,7 +250,7 @@ func TestTokenSources(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "tokens")
 	for text, want := range map[string]string{
-		"# mine\n" + canary + "\n\n": "", "": "holds none", "# only\n": "holds none", canary + "\x07\n": "characters that no token has",
+		"# mine\n" + canary + "\n\n": "", "": "holds none", "# only\n": "holds none", canary + "\x07\n": "characters that none has", "short\n": "shorter than any",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -260,7 +260,7 @@ func TestTokenSources(t *testing.T) {
 			t.Errorf("%q: %d tokens, %v", text, len(got), err)
 		}
 	}
-	if _, err := New(Options{Clock: time.Now, Sleep: newTime().sleep, Tokens: []string{"a\nb"}}); !errors.Is(err, errBadTokenBytes) {
+	if _, err := New(Options{Clock: time.Now, Sleep: newTime().sleep, Tokens: []string{"abcdef\nb"}}); !errors.Is(err, errBadTokenBytes) {
 		t.Error(err)
 	}
 }
@@ -319,8 +319,23 @@ func FuzzScrub(f *testing.F) {
 	s := newScrubber([]string{canary, "abc"})
 	f.Fuzz(func(t *testing.T, text string) {
 		out := s.bytes([]byte(text))
-		if bytes.Contains(out, []byte(canary[:secretPrefix])) || bytes.Contains(out, []byte("abc")) {
+		if bytes.Contains(out, []byte(secretPrefix(canary))) || bytes.Contains(out, []byte("abc")) {
 			t.Errorf("%q", out)
 		}
 	})
+}
+
+// TestScrubKinds: the kind of a token is a word like others, and stays in what people write.
+func TestScrubKinds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ token, in, want string }{
+		{"github_pat_11ABCDEFG", "github_pages, github_pat_22XYZ", "github_pages, github_pat_22XYZ"},
+		{"github_pat_11ABCDEFG", "see github_pat_11AB.", "see REDACTED."},
+		{"ghp_CanaryCanary", "ghp_Canary ghp_Other", "REDACTED ghp_Other"},
+		{"0123456789abcdef", "01234567 0123456", "REDACTED 0123456"},
+	} {
+		if got := string(newScrubber([]string{tt.token}).bytes([]byte(tt.in))); got != tt.want {
+			t.Errorf("%s in %q: got %q, want %q", tt.token, tt.in, got, tt.want)
+		}
+	}
 }
