@@ -60,7 +60,7 @@ func client(t *testing.T, s *githubtest.Server, change func(*Options)) (*Client,
 	t.Helper()
 	ft := newTime()
 	o := Options{
-		BaseURL: s.URL, Clock: ft.now, Sleep: ft.sleep, Jitter: func() float64 { return 0.5 }, Silence: 300 * time.Millisecond,
+		BaseURL: s.URL, Clock: ft.now, Sleep: ft.sleep, Jitter: func() float64 { return 0.5 },
 	}
 	if change != nil {
 		change(&o)
