@@ -29,5 +29,5 @@ check:
 # BenchmarkHour's x-gzip-grep is how many times as many bytes of a synthetic GH Archive hour a core gets through as gzip -dc | grep -c
 # does in the same run; SLUICE_BENCH_GHARCHIVE_MB=1024 takes an hour of a gigabyte instead of 256 MB.
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 2h ./pipeline/build
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 2h ./pipeline/build ./pipeline/attribution
 	$(GO) test -run '^$$' -bench . -benchmem ./store ./miners/... ./replay/...
