@@ -41,7 +41,8 @@ type Query struct {
 	Seeds  []Seed
 	// Generations is how many forms of a line to look for; 0 means 1.
 	Generations int
-	// Visits is how many versions to pass for the sake of the history alone, and for lines that have no class of Keep.
+	// Visits is how many versions to pass for the sake of the history alone, for lines that have no class of Keep, and for later
+	// generations; 0 looks for lines of Keep alone, all generations of them.
 	Visits int
 	// Keep are the classes of lines that are followed to their end, through at most Budget versions; 0 means 20,000.
 	Keep   uint8
@@ -187,6 +188,9 @@ func (w *walk) limit(n *node) {
 		return
 	}
 	n.history = false
+	if w.q.Visits > 0 {
+		n.items = slices.DeleteFunc(n.items, func(it item) bool { return it.generation > 1 })
+	}
 	n.items = slices.DeleteFunc(n.items, func(it item) bool { return w.q.Seeds[it.seed].Class&w.q.Keep == 0 })
 	if w.visited >= w.q.Budget && len(n.items) > 0 {
 		w.out.Exhausted = true

@@ -28,7 +28,7 @@ const followed = deleted | anchor | edge | scrap
 const (
 	nearLines   = 3
 	anchorReach = 6   // lines of comments and blanks that may lie between an insertion and its anchor
-	visits      = 150 // versions of a file whose changes are looked at
+	visits      = 60 // versions of a file whose changes are looked at
 	generations = 3
 	budget      = 4000 // versions of a file that are passed for the lines that the fix deletes
 	maxFiles    = 24   // of a fix; the first by path
