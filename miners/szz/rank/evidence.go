@@ -27,7 +27,7 @@ const followed = deleted | anchor | edge | scrap
 // How far evidence is sought. Visits is by far the dearest: each is a version of a file that is read and compared.
 const (
 	nearLines   = 3
-	anchorReach = 6   // lines of comments and blanks that may lie between an insertion and its anchor
+	anchorReach = 6  // lines of comments and blanks that may lie between an insertion and its anchor
 	visits      = 60 // versions of a file whose changes are looked at
 	generations = 3
 	budget      = 4000 // versions of a file that are passed for the lines that the fix deletes
