@@ -43,6 +43,7 @@ type Answer struct {
 	Abstained  Reason    `json:"abstained,omitempty"`  // set when there are no suspects
 	MergeMode  string    `json:"merge_mode"`
 	Skipped    []Skip    `json:"skipped,omitempty"`
+	Omitted    int       `json:"files_omitted,omitempty"` // files of a large fix that were not looked at
 }
 
 // Strategy names suspects. Its methods may be called from many goroutines.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"sluice/miners/szz"
 	"sluice/miners/szz/lineage"
 )
 
@@ -33,8 +34,9 @@ type scene struct {
 	files      []fixFile
 	candidates []*candidate // the newest first
 	tokens     *tokens
-	totals     candidate // sums over the candidates
-	lacking    []string  // files that the repository does not have whole
+	totals     candidate  // sums over the candidates
+	skipped    []szz.Skip // files that the repository does not have whole, or whose lines were not followed to their end
+	omitted    int        // files that were not looked at
 }
 
 // gather collects the evidence about a fix.
@@ -44,13 +46,18 @@ func (r *Ranker) gather(ctx context.Context, fix, base int32, commits []int32) (
 		return nil, err
 	}
 	s := &scene{fix: fix}
-	for _, f := range chooseFiles(all) {
+	chosen, omitted := chooseFiles(all)
+	s.omitted = omitted
+	for _, f := range chosen {
 		x, lacks, err := r.follow(ctx, base, f)
 		if err != nil {
 			return nil, err
 		}
-		if lacks {
-			s.lacking = append(s.lacking, cmp.Or(f.OldPath, f.Path))
+		switch {
+		case lacks:
+			s.skipped = append(s.skipped, szz.Skip{File: cmp.Or(f.OldPath, f.Path), Reason: szz.MissingObject})
+		case x.trace.Exhausted:
+			s.skipped = append(s.skipped, szz.Skip{File: f.OldPath, Reason: szz.Exhausted})
 		}
 		s.files = append(s.files, x)
 	}

@@ -45,7 +45,8 @@ type fixFile struct {
 
 // chooseFiles leaves the files of a fix that count: source, else settings and the like, else tests and prose, else whatever
 // is made by tools. New files have no past: they count when there is nothing else.
-func chooseFiles(files []lineage.Change) []lineage.Change {
+// Of a large fix only the first are taken; the others are counted.
+func chooseFiles(files []lineage.Change) (out []lineage.Change, omitted int) {
 	const none = 9
 	best := none
 	for _, f := range files {
@@ -58,13 +59,16 @@ func chooseFiles(files []lineage.Change) []lineage.Change {
 			best = tier(f)
 		}
 	}
-	var out []lineage.Change
 	for _, f := range files {
-		if tier(f) <= best && len(out) < maxFiles {
+		switch {
+		case tier(f) > best:
+		case len(out) == maxFiles:
+			omitted++
+		default:
 			out = append(out, f)
 		}
 	}
-	return out
+	return out, omitted
 }
 
 func tier(f lineage.Change) int {

@@ -67,9 +67,7 @@ func (r *Ranker) Attribute(ctx context.Context, fix Fix) (szz.Answer, error) {
 	if err != nil {
 		return a, fmt.Errorf("attributing %.12s: %w", fix.Commit, err)
 	}
-	for _, path := range s.lacking {
-		a.Skipped = append(a.Skipped, szz.Skip{File: path, Reason: szz.MissingObject})
-	}
+	a.Skipped, a.Omitted = s.skipped, s.omitted
 	r.answer(s, &a)
 	return a, nil
 }
@@ -118,8 +116,8 @@ func (r *Ranker) answer(s *scene, a *szz.Answer) {
 
 func (s *scene) abstention() szz.Reason {
 	switch {
-	case len(s.lacking) > 0:
-		return szz.MissingObject
+	case len(s.skipped) > 0:
+		return s.skipped[0].Reason
 	case len(s.files) == 0:
 		return szz.NoSource
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -442,6 +443,37 @@ func TestBlock(t *testing.T) {
 		if d := cmp.Diff(test.want, [2]int{from, to}); d != "" {
 			t.Errorf("%s: %s", test.name, d)
 		}
+	}
+}
+
+// A fix of thousands of files is answered from a part of it, and says so.
+func TestAttributeTellsWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	b := gittest.NewBuilder()
+	for _, name := range []string{"bug", "fix"} {
+		files := map[string]string{}
+		for i := range 2000 {
+			files[fmt.Sprintf("d%d/f%d.c", i/100, i)] = fmt.Sprintf("int f%d = %d; // %s\nint %s;\n", i, i, name, name)
+		}
+		b.Add(gittest.Commit{Name: name, Message: name, Files: files})
+	}
+	dir := filepath.Join(t.TempDir(), "r")
+	ids, err := b.BuildIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := gitrepo.Open(t.Context(), dir, t.TempDir(), gitrepo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	g, err := lineage.Load(t.Context(), m, []string{ids["fix"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(g, shippedModel(t)).Attribute(t.Context(), Fix{Commit: ids["fix"], Base: ids["bug"]})
+	if err != nil || len(a.Suspects) != 1 || a.Suspects[0].Commit != ids["bug"] || a.Omitted != 2000-maxFiles {
+		t.Errorf("%+v %v", a, err)
 	}
 }
 
