@@ -90,6 +90,37 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestDamagedFilesKeepTheirFinds: what came before the damage counts, also what was not yet handed over then.
+func TestDamagedFilesKeepTheirFinds(t *testing.T) {
+	t.Parallel()
+	const event = `{"id":"7","type":"PushEvent","repo":{"id":1,"name":"o/r"},"payload":{"commits":[{"sha":"2222222222222222222222222222222222222222",` +
+		`"message":"fix regression introduced by 1111111111111111111111111111111111111111"}]},"created_at":"2020-01-01T00:10:00Z"}` + "\n"
+	whole := packed(t, event+manyEvents(5000))
+	long := packed(t, event+`{"id":"8","x":"`+strings.Repeat("x", 2*bufferSize))
+	for name, data := range map[string][]byte{
+		"half": whole[:len(whole)/2], "no checksum": whole[:len(whole)-4], "garbage": append(bytes.Clone(whole), "garbage"...),
+		"in a long line": long[:len(long)-9],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "h.json.gz")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			res, err := ScanFile(t.Context(), path, Options{Hour: Hour{2020, 1, 1, 0}, Sink: func(_ []byte, finds []Find) error {
+				for _, f := range finds {
+					got = append(got, f.Kind)
+				}
+				return nil
+			}})
+			if err != nil || res.State != Partial || len(got) != 1 {
+				t.Errorf("%s, %v, finds %v", res.State, err, got)
+			}
+		})
+	}
+}
+
 func digestOf(data []byte) string {
 	d := newDigester(bytes.NewReader(data))
 	_, _ = d.Read(make([]byte, len(data)+1))

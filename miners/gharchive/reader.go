@@ -52,7 +52,11 @@ type reader struct {
 // run reads to the end. An error of the source comes after the events before it; what the source broke off is counted.
 func (r *reader) run() (err error) {
 	in := &stretch{buf: make([]byte, min(bufferSize, r.limit))}
-	defer func() { err = errors.Join(err, in.shrink()) }()
+	defer func() {
+		if serr := in.shrink(); serr != nil {
+			err = errors.Join(err, serr)
+		}
+	}()
 	for skipping := false; ; {
 		fresh := in.end
 		n, rerr := r.src.Read(in.buf[in.end:])

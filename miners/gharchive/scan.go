@@ -3,6 +3,7 @@ package gharchive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -71,8 +72,8 @@ func Scan(ctx context.Context, src io.Reader, o Options) (Result, error) {
 }
 
 func isSource(err error) bool {
-	_, ok := err.(*SourceError) //nolint:errorlint // it is never wrapped on the way from the reader
-	return ok
+	var e *SourceError
+	return errors.As(err, &e) // the reader joins it with what else went wrong
 }
 
 // counter counts bytes and stops when the run is interrupted.
