@@ -58,6 +58,9 @@ func (p *hourPlan) addSource(source string) error {
 	switch {
 	case err == nil && st.IsDir():
 		return p.addFolder(source)
+	case err == nil && !st.Mode().IsRegular():
+		// A pipe would wait for its writer, and could not be read twice.
+		return fmt.Errorf("%w: %s is neither a file nor a folder", ErrHourSource, source)
 	case err == nil:
 		h, err := gharchive.HourOfFile(filepath.Base(source))
 		if err != nil {
