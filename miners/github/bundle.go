@@ -106,7 +106,10 @@ func (c *Client) fetchPull(ctx context.Context, r Repository, it Item) (b Bundle
 	b.Pull = pg.body
 	var pr github.PullRequest
 	if err := json.Unmarshal(pg.body, &pr); err != nil {
-		return b, fmt.Errorf("reading pull request #%d: %w", it.Number, err)
+		return b, fmt.Errorf("reading pull request #%d: %w: %w", it.Number, ErrBadAnswer, err)
+	}
+	if pr.GetNumber() != it.Number {
+		return b, fmt.Errorf("reading pull request #%d: %w: it is #%d", it.Number, ErrBadAnswer, pr.GetNumber())
 	}
 	if b.Comments, b.Timeline, err = c.discussion(ctx, r, it); err != nil {
 		return b, err

@@ -174,6 +174,14 @@ func TestRepository(t *testing.T) {
 		t.Error(err)
 	}
 	s.Put("repos/a/b", githubtest.Object{"full_name": "a/b"})
+	s.Put("repos/t/t", githubtest.Object{"id": "5", "full_name": "t/t"})
+	if _, err := c.Repository(t.Context(), "t/t"); !errors.Is(err, ErrBadAnswer) {
+		t.Error(err)
+	}
+	s.Put("repos/o/r/pulls/7", githubtest.Object{"number": 9})
+	if _, err := c.Fetch(t.Context(), repo, Item{Number: 7, Pull: true, Raw: []byte("{}")}); !errors.Is(err, ErrBadAnswer) {
+		t.Error(err)
+	}
 	if _, err := c.Repository(t.Context(), "a/b"); !errors.Is(err, ErrBadAnswer) {
 		t.Error(err)
 	}

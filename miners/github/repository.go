@@ -50,7 +50,7 @@ func (c *Client) Repository(ctx context.Context, name string) (Repository, error
 		DefaultBranch string `json:"default_branch"`
 	}
 	if err := json.Unmarshal(pg.body, &r); err != nil {
-		return Repository{}, fmt.Errorf("looking up %s: %w", name, err)
+		return Repository{}, fmt.Errorf("looking up %s: %w: %w", name, ErrBadAnswer, err)
 	}
 	if r.ID <= 0 || CheckName(r.FullName) != nil {
 		return Repository{}, fmt.Errorf("looking up %s: %w: no id or no name", name, ErrBadAnswer)
