@@ -65,6 +65,10 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if m.Shallow() { // what is behind the border would be counted as in no reference
+		err := fmt.Errorf("mining %s: %w: its history is cut off", m.Source(), gitrepo.ErrMissingObject)
+		return Report{}, errors.Join(err, m.Close())
+	}
 	rep, err := c.run(ctx, m)
 	return rep, errors.Join(err, m.Close())
 }
