@@ -72,8 +72,12 @@ type importer func(context.Context, *store.Store) (imports.Report, error)
 // mineImport runs a miner of files and prints its report.
 func (a *app) mineImport(ctx context.Context, kind string, files []string, run importer) error {
 	for _, name := range files {
-		if _, err := os.Stat(name); err != nil {
+		info, err := os.Stat(name)
+		if err != nil {
 			return fail(exitInput, fmt.Errorf("reading %s: %w", name, err), "name files that are there and that you may read")
+		}
+		if !info.Mode().IsRegular() && !info.IsDir() {
+			return fail(exitInput, fmt.Errorf("reading %s: it is neither a file nor a folder", name), "name files or folders")
 		}
 	}
 	s, err := a.openStore(ctx, false)
