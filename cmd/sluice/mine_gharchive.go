@@ -62,10 +62,16 @@ next run tries those again that came over the network. 6: the server cannot be r
 	return cmd
 }
 
+// longestWindow bounds the hours of a window: each of them gets a record, also when its file is missing.
+const longestWindow = 40 * 366 * 24 * time.Hour
+
 func (f mineGHArchiveFlags) options(sources []string) (o mining.GHArchiveOptions, err error) {
 	o = mining.GHArchiveOptions{Sources: sources, Keep: f.keep, Recheck: f.recheck, Workers: f.workers}
 	if o.Since, o.Until, err = f.moments(); err != nil {
 		return o, err
+	}
+	if !o.Since.IsZero() && !o.Until.IsZero() && o.Until.Sub(o.Since) > longestWindow {
+		return o, fmt.Errorf("from --since %s to --until %s are more than 40 years: the archive begins in February 2011", f.since, f.until)
 	}
 	if f.workers < 1 || f.workers > 64 {
 		return o, errors.New("--workers must be 1 to 64")
