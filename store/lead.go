@@ -120,6 +120,29 @@ func (s *Store) Leads(ctx context.Context, f LeadFilter) ([]Lead, error) {
 	return leads, nil
 }
 
+// EachLead calls use for those that fit, in the order of Leads, without holding them all. use must not write to the store.
+func (s *Store) EachLead(ctx context.Context, f LeadFilter, use func(Lead) error) error {
+	cond, args := f.where()
+	rows, err := s.r.QueryContext(ctx, `SELECT `+leadColumns+` FROM lead`+cond+` ORDER BY repo, kind, source, id`, args...)
+	if err != nil {
+		return fmt.Errorf("reading leads: %w", explain(err))
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err below says what went wrong
+	for rows.Next() {
+		l, err := scanLead(rows)
+		if err != nil {
+			return fmt.Errorf("reading leads: %w", err)
+		}
+		if err := use(l); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading leads: %w", explain(err))
+	}
+	return nil
+}
+
 // LeadCounts counts the leads that fit by source, kind and method.
 func (s *Store) LeadCounts(ctx context.Context, f LeadFilter) ([]LeadCount, error) {
 	cond, args := f.where()

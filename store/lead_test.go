@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -26,6 +27,17 @@ func TestLeadsKeepTheirFirstEvidence(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Lead{first, other}, got); diff != "" {
 		t.Error(diff)
+	}
+	var each []Lead
+	err = s.EachLead(ctx, LeadFilter{Repo: "o/r"}, func(l Lead) error {
+		each = append(each, l)
+		return nil
+	})
+	if diff := cmp.Diff(got, each); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if err := s.EachLead(ctx, LeadFilter{}, func(Lead) error { return ErrNotFound }); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an error of the caller became %v", err)
 	}
 	counts, err := s.LeadCounts(ctx, LeadFilter{Kind: ReportLead})
 	if err != nil {

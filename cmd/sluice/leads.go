@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,8 @@ import (
 
 func newLeads(a *app) *cobra.Command {
 	var filter store.LeadFilter
-	var count bool
+	var count, unresolved bool
+	top := 20
 	cmd := &cobra.Command{
 		Use:   "leads",
 		Short: "List what the miners found, one lead a line",
@@ -23,14 +25,24 @@ func newLeads(a *app) *cobra.Command {
 commit, and instances of other data sets.
 
 With --json each line is an object of type "lead"; its data has the form that its kind fixes, and evidence is the digest of
-what the miner saw. Commits of a lead that no reference of the repository reaches, by its last mining, stand in unreachable.`,
+what the miner saw. Commits of a lead that no reference of the repository reaches, by its last mining, stand in unreachable.
+
+--unresolved lists the repositories with most that is unknown: by leads (whether a change was merged, which of two changes came first, …),
+and by pushes of hour files whose commits are unknown. Mirror them and give them to sluice mine gharchive with --repo, or ask the API with
+sluice mine github. Its lines are of type "unresolved".`,
 		Example: `  sluice leads --kind pair --repo owner/name
-  sluice leads --count --json`,
+  sluice leads --count --json
+  sluice leads --unresolved --top 50`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.Repo = strings.ToLower(filter.Repo)
-			if count {
+			switch {
+			case top < 1 || top > 10_000:
+				return fail(exitUsage, errors.New("--top must be 1 to 10000"), "")
+			case count:
 				return a.countLeads(cmd.Context(), filter)
+			case unresolved:
+				return a.unresolved(cmd.Context(), filter, top)
 			}
 			return a.leads(cmd.Context(), filter)
 		},
@@ -41,7 +53,37 @@ what the miner saw. Commits of a lead that no reference of the repository reache
 	flags.StringVar(&filter.Source, "source", "", "only this source: gharchive, github, history, …")
 	flags.StringVar(&filter.Method, "method", "", "only this method: testimony, trailer, keyword, …")
 	flags.BoolVar(&count, "count", false, "count them by source, kind and method")
+	flags.BoolVar(&unresolved, "unresolved", false, "list the repositories with most that is unknown")
+	flags.IntVar(&top, "top", top, "with --unresolved: so many by leads, and as many by pushes")
+	cmd.MarkFlagsMutuallyExclusive("count", "unresolved")
 	return cmd
+}
+
+func (a *app) unresolved(ctx context.Context, f store.LeadFilter, top int) error {
+	return a.withStore(ctx, func(s *store.Store) error {
+		repos, err := mining.Unresolved(ctx, s, f, top)
+		if err != nil {
+			return err
+		}
+		if len(repos) == 0 {
+			return fail(exitNothing, errors.New("listing what is unknown: there is nothing"), "")
+		}
+		rows := [][]string{strings.Fields("REPO LEADS PUSHES UNKNOWN")}
+		for _, r := range repos {
+			if a.opts.json {
+				a.emit(struct {
+					Type string `json:"type"`
+					mining.UnresolvedRepo
+				}{"unresolved", r})
+				continue
+			}
+			rows = append(rows, []string{r.Repo, strconv.Itoa(r.Leads), strconv.Itoa(r.Pushes), countNames(r.Unknown)})
+		}
+		if !a.opts.json {
+			a.table(rows)
+		}
+		return nil
+	})
 }
 
 func (a *app) leads(ctx context.Context, f store.LeadFilter) error {

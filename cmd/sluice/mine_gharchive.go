@@ -21,6 +21,7 @@ import (
 // mineGHArchiveFlags are the flags of sluice mine gharchive.
 type mineGHArchiveFlags struct {
 	span
+	repoFolders
 	keep    string
 	workers int
 	recheck bool
@@ -42,6 +43,10 @@ both ends of the window.
 An hour that was read is not read again, unless its file or sluice's way of reading it has changed. Downloads go on where they were cut
 off; each file is removed after it was read, unless --keep names a folder.
 
+Events leave things unknown: since October 2025 pushes do not list their commits, longer ones never listed them all, and some
+do not say whether a change was merged. Where --repo or --repos names a repository's history, git resolves it, and hours that were read
+without these folders are read again. sluice leads --unresolved lists the repositories of which most is unknown.
+
 The archive is a sample: an event that is missing never proves that it did not happen.
 
 With --json the lines are objects of the types "hour" and, last, "mined-gharchive".
@@ -50,12 +55,14 @@ Exit code 3: a source is no hour file, folder or template. 5: hours are missing,
 next run tries those again that came over the network. 6: the server cannot be reached.`,
 		Example: `  sluice mine gharchive ~/archive/2021
   sluice mine gharchive --since 2021-03-10 --until 2021-03-11T06:00
-  sluice mine gharchive https://archive.example/{year}/{hour}.json.gz --since 2021-03-10 --until 2021-03-11 --keep files --json`,
+  sluice mine gharchive https://archive.example/{year}/{hour}.json.gz --since 2021-03-10 --until 2021-03-11 --keep files --json
+  sluice mine gharchive hours --repo ada/ledger=../ledger --repos '/mirrors/{owner}+{name}'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.mineGHArchive(cmd.Context(), args, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only events from this moment on: 2021-03-10, 2021-03-10T06:00 (UTC)")
 	flags.StringVar(&f.until, "until", "", "only events before this moment")
+	f.addFlags(flags, "where a repository's history is: owner/name=DIR, again for each")
 	flags.StringVar(&f.keep, "keep", "", "folder in which downloaded files stay")
 	flags.IntVar(&f.workers, "workers", 2, "files that are read at once")
 	flags.BoolVar(&f.recheck, "recheck", false, "ask the server whether files that were read have changed")
@@ -76,7 +83,8 @@ func (f mineGHArchiveFlags) options(sources []string) (o mining.GHArchiveOptions
 	if f.workers < 1 || f.workers > 64 {
 		return o, errors.New("--workers must be 1 to 64")
 	}
-	return o, nil
+	o.Folder, o.Folders, err = f.finder()
+	return o, err
 }
 
 func (a *app) mineGHArchive(ctx context.Context, sources []string, f mineGHArchiveFlags) error {
@@ -89,6 +97,7 @@ func (a *app) mineGHArchive(ctx context.Context, sources []string, f mineGHArchi
 		return err
 	}
 	o.Store, o.Dir, o.Clock, o.Client = s, filepath.Join(a.opts.store, "gharchive"), a.clock, http.DefaultClient
+	o.Mirrors = filepath.Join(a.opts.store, "mirrors")
 	o.Report = a.hourLine()
 	rep, err := mining.MineGHArchive(ctx, o)
 	if len(rep.Hours) > 0 {
@@ -157,6 +166,9 @@ func (a *app) printGHArchive(rep mining.GHArchiveReport) {
 	a.say("%s events in %s, %s uncompressed", humanize.Comma(int64(rep.Events)), humanize.Bytes(uint64(rep.Packed)), humanize.Bytes(uint64(rep.Bytes)))
 	if len(rep.Counts) > 0 {
 		a.say("met on the way: %s", countNames(rep.Counts))
+	}
+	for _, what := range rep.Unusable {
+		a.say("nothing could be asked of %s", oneLine(what))
 	}
 	for _, name := range rep.Ignored {
 		a.say("ignored: %s is no hour file", oneLine(name))

@@ -21,9 +21,8 @@ import (
 // evalOptions are the flags of szz eval.
 type evalOptions struct {
 	szzOptions
+	repoFolders
 	truth      string
-	repos      []string
-	template   string
 	issueDates bool
 }
 
@@ -50,10 +49,9 @@ Wilson's at 95 %. With --json each line is an object of type "szz-eval", one a m
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.truth, "truth", "", "file of known pairs")
-	f.StringArrayVar(&o.repos, "repo", nil, "where a repository is: owner/name=DIR, again for each; or DIR for a truth of one repository")
-	f.StringVar(&o.template, "repos", "", "where repositories are: a folder with {owner} and {name}")
+	o.repoFolders.addFlags(f, "where a repository is: owner/name=DIR, again for each; or DIR for a truth of one repository")
 	f.BoolVar(&o.issueDates, "issue-dates", false, "leave out candidates that are not older than the issue, where the truth dates it (methods of the literature only)")
-	o.addFlags(cmd)
+	o.szzOptions.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("truth")
 	return cmd
 }
@@ -149,18 +147,11 @@ func (o evalOptions) where(names []string) (map[string]string, error) {
 		return nil, errors.New("nothing tells where the repositories are")
 	}
 	for _, name := range names {
-		owner, last, _ := strings.Cut(name, "/")
-		dir := strings.NewReplacer("{owner}", owner, "{name}", last).Replace(o.template)
-		if where[name] == "" && o.template != "" && exists(dir) && !strings.Contains("/"+name+"/", "/../") {
-			where[name] = dir
+		if where[name] == "" {
+			where[name] = o.inTemplate(name)
 		}
 	}
 	return where, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // evalRepo evaluates every method on the rows of one repository. Methods share nothing, so that their times can be compared.

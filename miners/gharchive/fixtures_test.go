@@ -230,6 +230,7 @@ func TestCountsOfAFile(t *testing.T) {
 			"duplicates": 3, "unknown_types": 1, "unattributed": 1, "no_time": 1, "untyped": 1, "clock_back": 2, "other_hour": 1,
 			"commits_unknown": 1, "commits_unknown_range_known": 1,
 		},
+		Unresolved: []Named{{"o/r", 1}},
 	}
 	ids := res.IDs
 	res.IDs = nil

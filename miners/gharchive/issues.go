@@ -21,6 +21,7 @@ type IssuePR struct {
 	Author          string
 	Base            string // the branch that the change is for
 	At              time.Time
+	Landed          string // the commit by which git shows that it was merged, where the event does not say so
 }
 
 // pullRequest searches the text of a pull request.
@@ -67,11 +68,18 @@ func (x *extractor) screenAll(title, body string, authors ...string) (out bool) 
 
 // closing adds a find for every issue that a pull request's text closes. Outside of the default branch the words close nothing.
 func (x *extractor) closing(e Event, body string, base IssuePR) {
+	asked := false // of git whether it was merged
 	for _, ref := range links.Issues(body, links.ParseRepo(e.Repo.Name)) {
 		if ref.Number == base.PR {
 			continue
 		}
 		f := base
+		if f.Merged == nil && !asked {
+			base.Landed, asked = x.landed(e, base.PR), true
+		}
+		if f.Landed = base.Landed; f.Landed != "" {
+			f.Merged = ptr(true)
+		}
 		f.Issue, f.External = ref.Number, ref.External
 		f.Strong, f.Negated, f.Quote = ref.Closes && !ref.Weak && !ref.Negated, ref.Negated, clip(ref.Quote)
 		if !ref.Closes {

@@ -15,6 +15,7 @@ type Pair struct {
 	Quote      string
 	Author     string    // of the commit, by name
 	At         time.Time // of the push
+	FromGit    bool      // the message is git's: the event does not list the commit
 }
 
 var (
@@ -33,6 +34,7 @@ func (x *extractor) pairs(e Event) {
 	p := e.Push
 	if !p.CommitsKnown {
 		x.unknownCommits(p.Head != "" && p.Before != "")
+		x.resolvePush(e)
 		return
 	}
 	if p.Truncated {
@@ -40,6 +42,9 @@ func (x *extractor) pairs(e Event) {
 	}
 	for _, c := range p.Commits {
 		x.commit(e, c)
+	}
+	if p.Truncated {
+		x.resolvePush(e)
 	}
 }
 
@@ -80,7 +85,7 @@ func (x *extractor) commit(e Event, c Commit) {
 		default:
 			if method, pair, ok := x.pair(text, at, id, claims); ok {
 				said[id] = true
-				pair.Fix, pair.Author, pair.At = fix, c.Author, e.Created
+				pair.Fix, pair.Author, pair.At, pair.FromGit = fix, c.Author, e.Created, x.fromGit
 				x.add(Find{Kind: PairKind, Method: method, Pair: &pair})
 			}
 		}

@@ -15,6 +15,8 @@ type Options struct {
 	// Sink takes over evidence (lines of JSON, each one event as the archive has it) with the finds that come from it. It is called
 	// with at most a few dozen megabytes, in the order of the file; what it is given is its own.
 	Sink func(evidence []byte, finds []Find) error
+	// History resolves what events leave unknown; nil leaves it so.
+	History History
 	// searchAll decodes every event, for the test that shows that the screen loses nothing.
 	searchAll bool
 }
@@ -26,13 +28,17 @@ type Result struct {
 	Types   map[string]int
 	Counts  Counts
 	IDs     []uint64 // of the events inside the window, sorted; see Shared
-	Lines   int
-	Bytes   int64 // uncompressed
+	// Unresolved are the repositories with the most pushes of which commits stay unknown, counted by a Tally.
+	Unresolved []Named
+	Lines      int
+	Bytes      int64 // uncompressed
 }
 
 // Bounds of evidence and events, in bytes.
 const (
 	evidenceChunk = 4 << 20
+	maxUnresolved = 8192    // repositories that are counted
+	topUnresolved = 20      // of them that are named
 	maxEvent      = 4 << 20 // a larger one is counted and not searched: texts on GitHub end at 64 KiB
 )
 
@@ -54,7 +60,9 @@ var knownTypes = func() map[string]bool {
 // long line that is being read. After an error of the source (SourceError) the result holds what came before it.
 func Scan(ctx context.Context, src io.Reader, o Options) (Result, error) {
 	in := &counter{ctx: ctx, src: src}
-	x := &extractor{o: o, span: o.Hour.Span(), counts: Counts{}, types: map[string]int{}, ids: idSet{seen: map[uint64]struct{}{}}}
+	x := &extractor{
+		o: o, ctx: ctx, span: o.Hour.Span(), counts: Counts{}, types: map[string]int{}, ids: idSet{seen: map[uint64]struct{}{}}, unresolved: Tally{Limit: maxUnresolved},
+	}
 	r := &reader{src: in, counts: x.counts, limit: maxLine, event: x.event}
 	err := r.run()
 	if err == nil || isSource(err) {
@@ -68,6 +76,7 @@ func Scan(ctx context.Context, src io.Reader, o Options) (Result, error) {
 	}
 	return Result{
 		Events: x.events, Outside: x.outside, Types: x.types, Counts: x.counts, IDs: x.ids.sorted(), Lines: r.lines, Bytes: in.n,
+		Unresolved: x.unresolved.Top(topUnresolved),
 	}, err
 }
 
@@ -95,7 +104,8 @@ func (c *counter) Read(p []byte) (int, error) {
 // extractor is the state of one file's search.
 type extractor struct {
 	o       Options
-	span    Window // of the hour
+	ctx     context.Context //nolint:containedctx // of one Scan, for what git is asked
+	span    Window          // of the hour
 	counts  Counts
 	types   map[string]int
 	ids     idSet
@@ -104,6 +114,10 @@ type extractor struct {
 	first   int       // events with a time
 	held    int       // of them, those that belong into this hour
 	last    time.Time // of the event before
+
+	unresolved Tally
+	ranges     map[string]string // that git was asked for, with why it could not tell; see maxRanges
+	fromGit    bool              // the commits at hand are git's
 
 	evidence []byte
 	lines    int
@@ -140,8 +154,9 @@ func (x *extractor) event(b []byte, s *scanner) error {
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))
 	case !incomplete(kind, b, s):
-	case isShortPush(kind, b, s):
+	case isShortPush(kind, b, s) && !x.atHand(s.repo.of(b)):
 		x.unknownCommits(true)
+		x.unresolved.Add(string(member(s.repo.of(b), `"name":"`)), 1)
 	default:
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))

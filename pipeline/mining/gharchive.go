@@ -30,12 +30,17 @@ type GHArchiveOptions struct {
 	Dir          string    // for downloads on their way, and what the next run needs
 	Sources      []string  // hour files, folders of them, templates of addresses; of several that have an hour the first counts
 	Since, Until time.Time // only events from Since on and before Until; zero is open
-	Keep         string    // folder in which downloaded files stay; "" removes each after it was read
-	Recheck      bool      // ask the server whether files that were read have changed
-	Workers      int       // files that are read at once; default 2
-	Client       *http.Client
-	Clock        func() time.Time
-	Report       func(HourReport) // is called for every hour, in order
+	// Folder finds the folder of a repository's history by its full name, "" for none: git resolves what events leave unknown. Folders
+	// says where it looks; hours that were read with another value are read again. Nil and "" resolve nothing.
+	Folder  func(repo string) string
+	Folders string
+	Mirrors string // where the histories are mirrored
+	Keep    string // folder in which downloaded files stay; "" removes each after it was read
+	Recheck bool   // ask the server whether files that were read have changed
+	Workers int    // files that are read at once; default 2
+	Client  *http.Client
+	Clock   func() time.Time
+	Report  func(HourReport) // is called for every hour, in order
 
 	fetcher func(*gharchive.Fetcher) // tests shorten the waiting
 }
@@ -61,10 +66,11 @@ type GHArchiveReport struct {
 	Leads    map[string]int   `json:"leads"` // by kind and method, as found in the files; the same one may be in several
 	Added    int              `json:"added"` // leads that are new
 	Counts   gharchive.Counts `json:"counts"`
-	Bytes    int64            `json:"bytes"`             // uncompressed
-	Packed   int64            `json:"packed_bytes"`      // of the files
-	Fetched  int64            `json:"downloaded_bytes"`  // in this run
-	Ignored  []string         `json:"ignored,omitempty"` // files of folders that are no hour files; the first ten
+	Bytes    int64            `json:"bytes"`              // uncompressed
+	Packed   int64            `json:"packed_bytes"`       // of the files
+	Fetched  int64            `json:"downloaded_bytes"`   // in this run
+	Unusable []string         `json:"unusable,omitempty"` // histories that could not be opened, and why; the first ten
+	Ignored  []string         `json:"ignored,omitempty"`  // files of folders that are no hour files; the first ten
 	Coverage string           `json:"coverage"`
 }
 
@@ -81,6 +87,9 @@ type hourCounts struct {
 	ETag    string           `json:"etag,omitempty"`
 	Since   time.Time        `json:"since,omitzero"` // the window that was taken from the file
 	Until   time.Time        `json:"until,omitzero"`
+	Folders string           `json:"folders,omitempty"` // as in the options
+	// Unresolved are the repositories with the most pushes of which commits stay unknown.
+	Unresolved []gharchive.Named `json:"unresolved,omitempty"`
 }
 
 func (c hourCounts) window() gharchive.Window {
@@ -102,7 +111,15 @@ func MineGHArchive(ctx context.Context, o GHArchiveOptions) (GHArchiveReport, er
 	}
 	rep.Ignored = p.ignored
 	r := &hourRun{o: o, plan: p, rep: &rep, window: gharchive.Window{Since: o.Since, Until: o.Until}}
-	if err := r.run(ctx); err != nil {
+	if o.Folder != nil {
+		r.history = newHistories(o.Folder, o.Mirrors)
+		defer r.history.close()
+	}
+	err = r.run(ctx)
+	if r.history != nil {
+		rep.Unusable = r.history.unusable
+	}
+	if err != nil {
 		return rep, fmt.Errorf("mining hour files: %w", err)
 	}
 	return rep, nil

@@ -56,15 +56,23 @@ func hourFound(f gharchive.Find) Found {
 
 // hourPair: which of the two came first is for git to say.
 func hourPair(r gharchive.Repo, p gharchive.Pair) Pair {
+	var git []string
+	if p.FromGit {
+		git = []string{"commits"}
+	}
 	return Pair{
-		RepoID: r.ID, Intro: Ref{SHA: p.Intro}, Fix: Ref{SHA: p.Fix}, Cue: p.Cue, Quote: p.Quote, Where: "commit " + p.Fix, Author: p.Author,
+		FromGit: git, RepoID: r.ID, Intro: Ref{SHA: p.Intro}, Fix: Ref{SHA: p.Fix}, Cue: p.Cue, Quote: p.Quote, Where: "commit " + p.Fix, Author: p.Author,
 		Unknown: []string{"order"}, At: p.At,
 	}
 }
 
 func hourIssue(r gharchive.Repo, i gharchive.IssuePR) IssuePR {
+	var git []string
+	if i.Landed != "" {
+		git = []string{"merged"}
+	}
 	return IssuePR{
-		RepoID: r.ID, Issue: i.Issue, PR: i.PR, Closing: i.Closing, Merged: i.Merged, Confidence: Confidence(i.Strong), Negated: i.Negated,
+		FromGit: git, SHA: i.Landed, RepoID: r.ID, Issue: i.Issue, PR: i.PR, Closing: i.Closing, Merged: i.Merged, Confidence: Confidence(i.Strong), Negated: i.Negated,
 		Quote: i.Quote, At: i.At, External: i.External, Where: i.Where, Base: i.Base, Author: i.Author,
 	}
 }

@@ -17,14 +17,15 @@ import (
 
 // hourRun is one run. Files are fetched and read at once, but recorded in their order: so the same files give the same ledger.
 type hourRun struct {
-	o      GHArchiveOptions
-	plan   hourPlan
-	rep    *GHArchiveReport
-	window gharchive.Window
-	fetch  *gharchive.Fetcher
-	volume volumes
-	last   neighbour
-	failed int // fetches in a row that failed
+	o       GHArchiveOptions
+	plan    hourPlan
+	rep     *GHArchiveReport
+	window  gharchive.Window
+	fetch   *gharchive.Fetcher
+	volume  volumes
+	last    neighbour
+	history *histories // nil: nothing is asked of git
+	failed  int        // fetches in a row that failed
 }
 
 // hourJob is one hour on its way.
@@ -132,7 +133,11 @@ func (r *hourRun) work(ctx context.Context, j *hourJob, fetching, reading chan s
 	return within(ctx, reading, func() error {
 		k := &sink{store: r.o.Store}
 		take := func(evidence []byte, finds []gharchive.Find) error { return k.take(ctx, evidence, finds) }
-		res, err := gharchive.ScanFile(ctx, j.file, gharchive.Options{Hour: j.hour, Window: j.window, Sink: take})
+		o := gharchive.Options{Hour: j.hour, Window: j.window, Sink: take}
+		if r.history != nil {
+			o.History = r.history
+		}
+		res, err := gharchive.ScanFile(ctx, j.file, o)
 		j.res, j.leads = res, k.leads
 		return err
 	})
@@ -160,7 +165,7 @@ func (r *hourRun) look(ctx context.Context, j *hourJob) error {
 	current := j.known.Name != "" && j.known.Version == gharchive.Version
 	wasRead := current && j.known.Digest != ""
 	if wasRead {
-		if j.before.window().Covers(r.window) {
+		if j.before.window().Covers(r.window) && (r.o.Folders == "" || r.o.Folders == j.before.Folders) {
 			same, err := r.same(ctx, j, path)
 			if err != nil || same {
 				j.skip = same
@@ -295,6 +300,7 @@ func (r *hourRun) recordFile(ctx context.Context, j *hourJob, h *HourReport) err
 	c := hourCounts{
 		Events: j.res.Events, Outside: j.res.Outside, Types: j.res.Types, Counts: j.res.Counts, Lines: j.res.Lines, Bytes: j.res.Bytes,
 		Reason: j.res.Reason, ETag: j.etag, Since: j.window.Since, Until: j.window.Until, Leads: map[string]int{},
+		Folders: r.o.Folders, Unresolved: j.res.Unresolved,
 	}
 	if c.Counts == nil {
 		c.Counts = gharchive.Counts{}

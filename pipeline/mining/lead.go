@@ -49,7 +49,10 @@ type Pair struct {
 	Files        int    `json:"files,omitempty"`      // that the fix touches, where it was looked at
 	// Unknown lists what could not be told and must be resolved from git or the API: "commits", "merged", "order", "intro",
 	// "fix", "change" (the number may be an issue's).
-	Unknown []string  `json:"unknown,omitempty"`
+	Unknown []string `json:"unknown,omitempty"`
+	// FromGit lists what the evidence leaves unknown and git told: "commits" (the text is the message of the fix, which the event of
+	// the push does not list).
+	FromGit []string  `json:"from_git,omitempty"`
 	At      time.Time `json:"at,omitzero"` // when it was said
 }
 
@@ -75,6 +78,7 @@ type IssuePR struct {
 	CutOff     time.Time   `json:"cut_off,omitzero"`      // up to which the issue's texts may be used
 	Texts      []TextState `json:"texts,omitempty"`       // of issue and change at the cut-off; none: the issue was not read
 	RevertedBy int         `json:"reverted_by,omitempty"` // a merged change that took this one back; 0: none is known
+	FromGit    []string    `json:"from_git,omitempty"`    // what the evidence leaves unknown and git told: "merged"
 }
 
 // TextState tells whether a text of an issue is as it was at the cut-off.
