@@ -7,7 +7,7 @@
 package gharchive
 
 // Version of what is read and found. A new one makes finished hours be read again.
-const Version = 3
+const Version = 4
 
 // Kinds of finds.
 const (
