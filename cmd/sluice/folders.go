@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // repoFolders are the flags that say where repositories are.
@@ -21,7 +21,8 @@ type repoFolders struct {
 	template string
 }
 
-func (f *repoFolders) addFlags(flags *pflag.FlagSet, repo string) {
+func (f *repoFolders) addFlags(cmd *cobra.Command, repo string) {
+	flags := cmd.Flags()
 	flags.StringArrayVar(&f.repos, "repo", nil, repo)
 	flags.StringVar(&f.template, "repos", "", "where repositories are: a folder with {owner} and {name}")
 }

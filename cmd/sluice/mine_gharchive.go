@@ -62,7 +62,7 @@ next run tries those again that came over the network. 6: the server cannot be r
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only events from this moment on: 2021-03-10, 2021-03-10T06:00 (UTC)")
 	flags.StringVar(&f.until, "until", "", "only events before this moment")
-	f.addFlags(flags, "where a repository's history is: owner/name=DIR, again for each")
+	f.addFlags(cmd, "where a repository's history is: owner/name=DIR, again for each")
 	flags.StringVar(&f.keep, "keep", "", "folder in which downloaded files stay")
 	flags.IntVar(&f.workers, "workers", 2, "files that are read at once")
 	flags.BoolVar(&f.recheck, "recheck", false, "ask the server whether files that were read have changed")

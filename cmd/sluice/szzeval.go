@@ -49,7 +49,7 @@ Wilson's at 95 %. With --json each line is an object of type "szz-eval", one a m
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.truth, "truth", "", "file of known pairs")
-	o.repoFolders.addFlags(f, "where a repository is: owner/name=DIR, again for each; or DIR for a truth of one repository")
+	o.repoFolders.addFlags(cmd, "where a repository is: owner/name=DIR, again for each; or DIR for a truth of one repository")
 	f.BoolVar(&o.issueDates, "issue-dates", false, "leave out candidates that are not older than the issue, where the truth dates it (methods of the literature only)")
 	o.szzOptions.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("truth")

@@ -156,7 +156,7 @@ func (x *extractor) event(b []byte, s *scanner) error {
 	case !incomplete(kind, b, s):
 	case isShortPush(kind, b, s) && !x.atHand(s.repo.of(b)):
 		x.unknownCommits(true)
-		x.unresolved.Add(string(member(s.repo.of(b), `"name":"`)), 1)
+		x.unresolved.add(member(s.repo.of(b), `"name":"`), 1)
 	default:
 		x.doc, x.id, x.noted = b, id, false
 		x.search(decode(b))

@@ -11,7 +11,7 @@ import (
 type Tally struct {
 	Limit  int
 	Lost   int
-	counts map[string]int
+	counts map[string]*int
 }
 
 // Named is a count of a name.
@@ -21,15 +21,22 @@ type Named struct {
 }
 
 // Add counts a name n times.
-func (t *Tally) Add(name string, n int) {
-	if t.counts == nil {
-		t.counts = map[string]int{}
+func (t *Tally) Add(name string, n int) { t.add([]byte(name), n) }
+
+// add keeps no name that is known already, so that it makes no garbage.
+func (t *Tally) add(name []byte, n int) {
+	if k := t.counts[string(name)]; k != nil {
+		*k += n
+		return
 	}
-	if _, ok := t.counts[name]; !ok && len(t.counts) >= t.Limit {
+	if t.counts == nil {
+		t.counts = map[string]*int{}
+	}
+	if len(t.counts) >= t.Limit {
 		n = t.makeRoom(n)
 	}
 	if n > 0 {
-		t.counts[name] += n
+		t.counts[string(name)] = &n
 	}
 }
 
@@ -37,10 +44,10 @@ func (t *Tally) Add(name string, n int) {
 func (t *Tally) makeRoom(n int) int {
 	least := n
 	for _, k := range t.counts {
-		least = min(least, k)
+		least = min(least, *k)
 	}
 	for name, k := range t.counts {
-		if t.counts[name] = k - least; k == least {
+		if *k -= least; *k == 0 {
 			delete(t.counts, name)
 		}
 	}
@@ -49,13 +56,18 @@ func (t *Tally) makeRoom(n int) int {
 }
 
 // N is the count of a name.
-func (t *Tally) N(name string) int { return t.counts[name] }
+func (t *Tally) N(name string) int {
+	if k := t.counts[name]; k != nil {
+		return *k
+	}
+	return 0
+}
 
 // Top are the most names with the highest counts, the highest first.
 func (t *Tally) Top(most int) []Named {
 	all := make([]Named, 0, len(t.counts))
 	for _, name := range slices.Sorted(maps.Keys(t.counts)) {
-		all = append(all, Named{name, t.counts[name]})
+		all = append(all, Named{name, *t.counts[name]})
 	}
 	slices.SortStableFunc(all, func(a, b Named) int { return cmp.Compare(b.N, a.N) })
 	return all[:min(most, len(all))]
