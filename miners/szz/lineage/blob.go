@@ -157,7 +157,7 @@ var stays = func() (t [256]uint8) {
 func (t *text) size() int64 { return int64(len(t.data) + 12*len(t.start) + 100) }
 
 const (
-	maxTexts = 192 << 20 // bytes of files kept
+	maxTexts = 512 << 20 // bytes of files kept
 	maxDiffs = 2 << 20   // hunks kept
 )
 

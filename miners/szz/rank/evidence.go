@@ -22,7 +22,7 @@ const (
 )
 
 // followed are the classes whose lines are traced to their end.
-const followed = deleted | anchor | edge | scrap
+const followed = deleted | anchor
 
 // How far evidence is sought. Visits is by far the dearest: each is a version of a file that is read and compared.
 const (

@@ -3,7 +3,9 @@ package rank
 import (
 	"math"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 
 	"sluice/miners/szz/lineage"
 )
@@ -60,12 +62,22 @@ type lexicon struct {
 	n  int
 }
 
+// newLexicon reads all subjects, on all cores.
 func newLexicon(g *lineage.Graph) (*lexicon, [][]string) {
 	l := &lexicon{df: map[string]int32{}, n: len(g.Commits)}
 	words := make([][]string, len(g.Commits))
-	for i := range g.Commits {
-		words[i] = subjectWords(g.Commits[i].Subject)
-		for _, w := range words[i] {
+	size := len(words)/runtime.GOMAXPROCS(0) + 1
+	var group sync.WaitGroup
+	for start := 0; start < len(words); start += size {
+		group.Go(func() {
+			for i := start; i < min(start+size, len(words)); i++ {
+				words[i] = subjectWords(g.Commits[i].Subject)
+			}
+		})
+	}
+	group.Wait()
+	for _, list := range words {
+		for _, w := range list {
 			l.df[w]++
 		}
 	}
