@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Touch is a path that a commit changed, against its first parent.
@@ -30,25 +32,48 @@ type CommitTouches struct {
 	Touches   []Touch
 }
 
-// EachCommit calls use for every commit that can be reached from tips, children before parents, with one git process. It
-// costs some 30 µs a commit. A commit's touches are use's to keep.
+// EachCommit calls use for every commit that can be reached from tips, children before parents. It costs some 30 µs a commit, less
+// where git has two cores. A commit's touches are use's to keep.
 func (m *Mirror) EachCommit(ctx context.Context, tips []string, use func(CommitTouches) error) error {
 	if err := checkIDs(tips...); err != nil {
 		return err
 	}
-	args := []string{
-		"log", "--stdin", "--topo-order", "--raw", "-r", "-z", "--root", "--no-renames", "--no-abbrev",
-		"--diff-merges=first-parent", "--no-ext-diff", "--no-textconv", "--no-color",
-		"--format=%x01%H%x00%P%x00%at%x00%ct%x00%an <%ae>%x00%s",
+	out, err := m.git.output(ctx, strings.NewReader(strings.Join(tips, "\n")+"\n"), "rev-list", "--stdin", "--topo-order")
+	if err != nil {
+		return fmt.Errorf("listing commits: %w", err)
 	}
-	stdin := strings.NewReader(strings.Join(tips, "\n") + "\n")
-	err := m.git.stream(ctx, stdin, args, func(r *bufio.Reader) error {
-		return parseTouches(r, use)
+	// Two processes, each with one half: nearly all of the time goes into comparing trees.
+	half := len(out) / 2
+	half += bytes.IndexByte(out[half:], '\n') + 1
+	var later []CommitTouches
+	var group errgroup.Group
+	group.Go(func() error {
+		return m.touches(ctx, out[half:], func(c CommitTouches) error {
+			later = append(later, c)
+			return nil
+		})
 	})
+	err = errors.Join(m.touches(ctx, out[:half], use), group.Wait())
+	for i := 0; i < len(later) && err == nil; i++ {
+		err = use(later[i])
+	}
 	if err != nil {
 		return fmt.Errorf("listing what commits touch: %w", err)
 	}
 	return nil
+}
+
+// touches reads the given commits, one id a line, in their order.
+func (m *Mirror) touches(ctx context.Context, ids []byte, use func(CommitTouches) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	args := []string{
+		"log", "--stdin", "--no-walk=unsorted", "--raw", "-r", "-z", "--root", "--no-renames", "--no-abbrev",
+		"--diff-merges=first-parent", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--format=%x01%H%x00%P%x00%at%x00%ct%x00%an <%ae>%x00%s",
+	}
+	return m.git.stream(ctx, bytes.NewReader(ids), args, func(r *bufio.Reader) error { return parseTouches(r, use) })
 }
 
 // parseTouches reads what EachCommit asks for: of each commit its fields, each ended by NUL, and then its raw entries, the first
