@@ -1,0 +1,100 @@
+// Package calibration measures how far attribution and judges can be trusted: against testimony, where people named the introducing
+// change, and against people's own verdicts.
+//
+// The methods run blind: what names the answer is taken out of their evidence. The package decides about no candidate and changes none.
+package calibration
+
+import (
+	"sluice/pipeline/evaluate/stats"
+)
+
+// Chain is a candidate whose introducing change somebody named, and what the methods said without knowing it.
+type Chain struct {
+	Candidate string `json:"candidate"`
+	Repo      string `json:"repo"`
+	Truth     string `json:"truth"`              // head of the change that testimony names
+	Proposed  string `json:"proposed,omitempty"` // head of the change that SZZ proposes; "" when it abstains
+	Why       string `json:"why,omitempty"`      // it abstains
+	Code      string `json:"code,omitempty"`     // of the panel's ruling on what is proposed
+	Judged    bool   `json:"judged"`
+	Keeps     bool   `json:"keeps"`
+	Failed    string `json:"failed,omitempty"` // why there is no ruling
+}
+
+// Share is k of n with its Wilson 95 % interval.
+type Share struct {
+	K        int            `json:"k"`
+	N        int            `json:"n"`
+	Share    float64        `json:"share"` // 0 of nothing
+	Interval stats.Interval `json:"interval"`
+}
+
+func share(k, n int) Share {
+	s := Share{K: k, N: n, Interval: stats.Wilson(k, n)}
+	if n > 0 {
+		s.Share = float64(k) / float64(n)
+	}
+	return s
+}
+
+// Table is what calibration reports (the form is that of Foresight-SWE, A.4).
+type Table struct {
+	Chains    int   `json:"chains"`
+	Abstained int   `json:"abstained"`
+	Proposed  int   `json:"proposed"`
+	Matched   int   `json:"matched"`
+	Missed    int   `json:"missed"`
+	Before    Share `json:"contamination_before"` // of all proposed, those that miss
+	// What follows is of the proposed ones that have a ruling.
+	Judged        int   `json:"judged"`
+	RejectedWrong Share `json:"rejected_wrong"` // of the judged misses, those that the panel rejects
+	RejectedRight Share `json:"rejected_right"` // of the judged matches
+	After         Share `json:"contamination_after"`
+	Yield         Share `json:"yield"` // of the judged matches, those that stay
+	// Codes counts rulings by code, for matches and for misses.
+	CodesRight map[string]int `json:"codes_right,omitempty"`
+	CodesWrong map[string]int `json:"codes_wrong,omitempty"`
+	Failed     int            `json:"failed"` // proposed, but without a ruling
+}
+
+// Tabulate counts chains. A chain that failed is in Failed and in no share of judged ones: it is no verdict.
+func Tabulate(chains []Chain) Table {
+	t := Table{Chains: len(chains), CodesRight: map[string]int{}, CodesWrong: map[string]int{}}
+	var rejectedRight, rejectedWrong, judgedRight, judgedWrong int
+	for _, c := range chains {
+		if c.Proposed == "" {
+			t.Abstained++
+			continue
+		}
+		t.Proposed++
+		right := c.Proposed == c.Truth
+		if right {
+			t.Matched++
+		} else {
+			t.Missed++
+		}
+		if c.Failed != "" {
+			t.Failed++
+		}
+		if !c.Judged {
+			continue
+		}
+		t.Judged++
+		codes, judged, rejected := t.CodesWrong, &judgedWrong, &rejectedWrong
+		if right {
+			codes, judged, rejected = t.CodesRight, &judgedRight, &rejectedRight
+		}
+		codes[c.Code]++
+		*judged++
+		if !c.Keeps {
+			*rejected++
+		}
+	}
+	t.Before = share(t.Missed, t.Proposed)
+	t.RejectedWrong = share(rejectedWrong, judgedWrong)
+	t.RejectedRight = share(rejectedRight, judgedRight)
+	keptWrong, keptRight := judgedWrong-rejectedWrong, judgedRight-rejectedRight
+	t.After = share(keptWrong, keptWrong+keptRight)
+	t.Yield = share(keptRight, judgedRight)
+	return t
+}
