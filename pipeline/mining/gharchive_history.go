@@ -117,7 +117,7 @@ func (h *histories) Pushed(ctx context.Context, repo, before, head string, use f
 	if err := p.has(ctx, head, gharchive.ErrNoHead); err != nil {
 		return false, err
 	}
-	return p.mirror.Between(ctx, before, head, maxPushed, func(c gitrepo.Logged) error {
+	return p.mirror.Between(ctx, gitrepo.Span{Base: before, Head: head, Most: maxPushed}, func(c gitrepo.Logged) error {
 		name, address, _ := strings.Cut(c.Author, " <")
 		use(gharchive.Commit{
 			SHA: c.ID, Message: strings.ToValidUTF8(c.Message, "\uFFFD"), Author: name, Email: gharchive.HashEmail(strings.TrimSuffix(address, ">")),
