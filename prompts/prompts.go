@@ -5,7 +5,15 @@
 // of it is taken from a paper or a data set.
 package prompts
 
-import "encoding/json"
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+)
 
 // Kind says how a piece of evidence may be cut when it is too long.
 type Kind string
@@ -40,4 +48,60 @@ type Prompt struct {
 	System string          `toml:"-"`
 	User   string          `toml:"-"` // with placeholders
 	Digest string          `toml:"-"` // of the file
+}
+
+// The embedded files; whatever is no Markdown is passed over.
+//
+//go:embed *
+var files embed.FS
+
+// all reads the embedded prompts once.
+var all = sync.OnceValues(func() ([]Prompt, error) { return readFolder(files) })
+
+// All returns every prompt in the order of their names. The error names the first file that breaks a rule.
+func All() ([]Prompt, error) { return all() }
+
+// Load returns the prompt of that name.
+func Load(name string) (Prompt, error) {
+	ps, err := all()
+	if err != nil {
+		return Prompt{}, err
+	}
+	for _, p := range ps {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Prompt{}, fmt.Errorf("no prompt is named %q", name)
+}
+
+// Slot returns the slot of that name.
+func (p Prompt) Slot(name string) (Slot, bool) {
+	for _, s := range p.Slots {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Slot{}, false
+}
+
+// readFolder reads all Markdown files at the top of a folder, in the order of their names.
+func readFolder(folder fs.FS) ([]Prompt, error) {
+	names, err := fs.Glob(folder, "*.md")
+	if err != nil {
+		return nil, fmt.Errorf("listing prompts: %w", err)
+	}
+	var out []Prompt
+	for _, name := range names {
+		b, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading prompt %s: %w", name, err)
+		}
+		p, err := Parse(strings.TrimSuffix(path.Base(name), ".md"), b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
