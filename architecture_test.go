@@ -50,11 +50,12 @@ var mayImport = map[string][]string{
 
 // clockReaders may call time.Now and its kin outside of cmd; each with its reason.
 var clockReaders = map[string]string{
-	"store/store.go":                "default of Options.Clock",
-	"pipeline/engine.go":            "default of Options.Clock",
-	"replay/docker/docker.go":       "default of Options.Clock",
-	"replay/local/local.go":         "default of Options.Clock",
-	"replay/sandboxtest/hostile.go": "measures whether a sandbox keeps its time limits",
+	"store/store.go":                 "default of Options.Clock",
+	"pipeline/engine.go":             "default of Options.Clock",
+	"replay/docker/docker.go":        "default of Options.Clock",
+	"replay/local/local.go":          "default of Options.Clock",
+	"replay/sandboxtest/hostile.go":  "measures whether a sandbox keeps its time limits",
+	"replay/sandboxtest/sessions.go": "the same for its sessions",
 }
 
 // source is one Go file of the module.

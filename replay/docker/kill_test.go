@@ -15,6 +15,7 @@ import (
 	"github.com/docker/docker/api/types/volume"
 
 	"sluice/replay"
+	"sluice/replay/sandboxtest"
 )
 
 // victimVariable makes TestVictim run a job that never ends, in a process that TestKilledOwner kills.
@@ -35,6 +36,14 @@ func TestVictim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	spec := replay.SessionSpec{Build: true, Tree: sandboxtest.NewTree("t"), Recipe: replay.Recipe{Image: testImage}}
+	o, err := s.Open(context.Background(), spec)
+	if err == nil {
+		_, err = o.Exec(context.Background(), sh("spawn", "sleep 300 &"))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	fmt.Println("RUN", s.run)
 	run(replay.Limits{}, sh("hang", "sleep 300"))
@@ -63,7 +72,7 @@ func TestKilledOwner(t *testing.T) {
 	go func() { mine <- run(replay.Limits{}, sh("slow", "sleep 3; echo survived")) }()
 	next := newTest(t, Options{})
 	defer next.Close()
-	if left := of(t, s, labelRun+"="+id); len(left) != 0 {
+	if left := of(t, s, labelRun+"="+id); len(left) != 0 { // of its job and of its session
 		t.Errorf("containers are left: %v", left)
 	}
 	if _, err := s.api.NetworkInspect(ctx, testName+id, network.InspectOptions{}); !cerrdefs.IsNotFound(err) {

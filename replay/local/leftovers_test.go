@@ -35,6 +35,12 @@ func TestHelper(t *testing.T) {
 		slow := sh("install", "touch {env}/half; sleep 300")
 		_, _ = s.Prepare(context.Background(), replay.Recipe{Fingerprint: "half", Install: []replay.Step{slow}}, sandboxtest.NewTree("t"))
 	}()
+	go func() {
+		o, err := s.Open(context.Background(), replay.SessionSpec{Name: "s", Build: true, Tree: sandboxtest.NewTree("t")})
+		if err == nil {
+			_, _ = o.Exec(context.Background(), sh("hang", `touch open; trap "" HUP TERM; sleep 300 & while :; do sleep 1; done`))
+		}
+	}()
 	body := `trap "" HUP TERM; while :; do sleep 1; done`
 	step := replay.Step{Name: "s", Args: []string{"sh", "-c", `setsid sh -c "$0" & sh -c "$0" & echo > {out}/up; wait`, body}}
 	_, _ = s.Run(context.Background(), replay.Job{Name: "j", Tree: sandboxtest.NewTree("t"), Env: env, Steps: []replay.Step{step}})
@@ -52,7 +58,8 @@ func victim(t *testing.T, root string, env ...string) *exec.Cmd {
 	eventually(t, "the victim's steps run", func() bool {
 		up, _ := filepath.Glob(filepath.Join(root, "states", "*", "*", "up"))
 		half, _ := filepath.Glob(filepath.Join(root, "envs", "*", "content", "half"))
-		return len(up) == 1 && len(half) == 1
+		open, _ := filepath.Glob(filepath.Join(root, "states", "*", "tree", "open"))
+		return len(up) == 1 && len(half) == 1 && len(open) == 1
 	})
 	return cmd
 }
@@ -101,7 +108,7 @@ func TestKilledRunIsCleanedUp(t *testing.T) {
 	if err := os.Mkdir(kept, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if marked(root) < 3 || os.Geteuid() == 0 && len(groupsOf(cmd.Process.Pid)) == 0 {
+	if marked(root) < 5 || os.Geteuid() == 0 && len(groupsOf(cmd.Process.Pid)) == 0 {
 		t.Fatalf("%d processes, cgroups %v", marked(root), groupsOf(cmd.Process.Pid))
 	}
 	kill9(t, cmd)
@@ -151,7 +158,7 @@ func TestLivingRunIsLeftAlone(t *testing.T) {
 	walled(t, local.Options{Root: root})
 	victim(t, root)
 	newBox(t, local.Options{Root: root})
-	if states, _ := os.ReadDir(filepath.Join(root, "states")); len(states) != 2 || marked(root) < 4 {
+	if states, _ := os.ReadDir(filepath.Join(root, "states")); len(states) != 3 || marked(root) < 6 {
 		t.Errorf("%d states and %d processes are left", len(states), marked(root))
 	}
 	if half, _ := filepath.Glob(filepath.Join(root, "envs", "*", "content", "half")); len(half) != 1 {
@@ -163,7 +170,7 @@ func TestFallbackIsCleanedUp(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	cmd := victim(t, root, "FALLBACK=1")
-	if marked(root) < 3 {
+	if marked(root) < 5 {
 		t.Fatalf("%d processes", marked(root))
 	}
 	kill9(t, cmd)

@@ -67,5 +67,10 @@ func (*Sandbox) Run(context.Context, replay.Job) (replay.Result, error) {
 	return replay.Result{}, errSystem
 }
 
+// Open implements replay.Opener.
+func (*Sandbox) Open(context.Context, replay.SessionSpec) (replay.Session, error) {
+	return nil, errSystem
+}
+
 // Close implements replay.Sandbox.
 func (*Sandbox) Close() error { return nil }

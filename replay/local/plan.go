@@ -37,6 +37,7 @@ type view struct {
 	state    state
 	env      string // folder of the environment
 	build    bool   // it is being built: writable, with a network
+	readOnly bool   // nothing in the tree can be written to
 	visible  []string
 	overlay  bool
 	isolated bool
@@ -152,11 +153,14 @@ func (v view) nameMounts() []mount {
 const hosts = "127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost\n"
 
 func (v view) stateMounts() []mount {
-	p := v.places()
+	p, tree := v.places(), "rw"
+	if v.readOnly {
+		tree = "ro"
+	}
 	m := []mount{
 		{Kind: "rw", Source: v.state.path("tmp"), Target: "/tmp"},
 		{Kind: "rw", Source: v.state.path("vartmp"), Target: "/var/tmp"},
-		{Kind: "rw", Source: v.state.path("tree"), Target: p.tree},
+		{Kind: tree, Source: v.state.path("tree"), Target: p.tree},
 		{Kind: "rw", Source: v.state.path(v.state.outName), Target: p.out},
 	}
 	switch {

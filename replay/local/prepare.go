@@ -81,7 +81,7 @@ func (s *Sandbox) build(ctx context.Context, e envFolder, r replay.Recipe, t rep
 	}
 	network := s.opts.Network.vars()
 	if r.Base != nil {
-		if err := s.start(ctx, e, *r.Base, t); err != nil {
+		if err := s.start(ctx, e.content(), *r.Base, t); err != nil {
 			return err
 		}
 	}
@@ -101,14 +101,14 @@ func (s *Sandbox) build(ctx context.Context, e envFolder, r replay.Recipe, t rep
 	return e.finish(log)
 }
 
-// start fills an environment with a copy of its base's.
-func (s *Sandbox) start(ctx context.Context, e envFolder, base replay.Recipe, t replay.Tree) error {
+// start fills an environment's folder with a copy of its base's.
+func (s *Sandbox) start(ctx context.Context, dir string, base replay.Recipe, t replay.Tree) error {
 	shared, err := s.Prepare(ctx, base, t)
 	if err != nil {
 		return err
 	}
 	// Copied by a program: it keeps modes, times and links, and shares the blocks where the file system can.
-	cp := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", s.envFolder(shared.ID).content()+"/.", e.content())
+	cp := exec.CommandContext(ctx, "cp", "-a", "--reflink=auto", s.envFolder(shared.ID).content()+"/.", dir)
 	if out, err := cp.CombinedOutput(); err != nil {
 		return fmt.Errorf("copying the base of an environment: %w: %s", err, out)
 	}

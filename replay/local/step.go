@@ -215,7 +215,7 @@ func (se *session) supervise(ctx context.Context, timeout time.Duration, l launc
 var errTime = errors.New("time limit")
 
 func (se *session) disks() []string {
-	if se.view.build {
+	if se.view.build && !covered(se.view.env, []string{se.view.state.dir}) {
 		return []string{se.view.state.dir, se.view.env}
 	}
 	return []string{se.view.state.dir}

@@ -70,6 +70,7 @@ func checks() []check {
 	all = append(all, treeChecks()...)
 	all = append(all, stepChecks()...)
 	all = append(all, hostileChecks()...)
+	all = append(all, sessionChecks()...)
 	return append(all, envChecks()...)
 }
 
