@@ -36,7 +36,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 		return problems, ctx.Err()
 	}
 	for _, check := range []func(context.Context) ([]Problem, error){
-		s.checkForeignKeys, s.checkPositions, s.checkBlobs, s.checkFolder,
+		s.checkForeignKeys, s.checkPositions, s.checkTotals, s.checkBlobs, s.checkFolder,
 	} {
 		ps, err := check(ctx)
 		problems = append(problems, ps...)
@@ -76,6 +76,14 @@ func (s *Store) checkPositions(ctx context.Context) ([]Problem, error) {
 		err := s.Scan(&p.Where, &p.Detail)
 		return p, err
 	}, positionProblems)
+}
+
+func (s *Store) checkTotals(ctx context.Context) ([]Problem, error) {
+	return list(ctx, s.r, func(s scanner) (Problem, error) {
+		p := Problem{What: "total"}
+		err := s.Scan(&p.Where, &p.Detail)
+		return p, err
+	}, totalProblems)
 }
 
 // checkBlobs verifies each blob once, however often it is referred to.

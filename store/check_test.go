@@ -22,7 +22,8 @@ func full(t *testing.T) *Store {
 	}
 	ok(t, s.PutRun(t.Context(), Run{Key: "r1", Digest: put(t, s, "result"), Candidate: "is-1", Started: c.Now()}))
 	ok(t, s.PutRelease(t.Context(), Release{Name: "v1", Digest: put(t, s, "manifest"), Candidates: []string{"is-3"}}))
-	ok(t, s.AddModelCall(t.Context(), ModelCall{Request: "q1", Reply: put(t, s, "reply")}))
+	settle(t, s, reserve(t, s, question("q1", "is-1")), "reply")
+	ok(t, s.UseModelCall(t.Context(), "q1", "is-2", "judge"))
 	ok(t, s.PutMark(t.Context(), "mined:issue:o/r", put(t, s, "of a mark")))
 	return s
 }
@@ -51,7 +52,7 @@ func TestCheckFinds(t *testing.T) {
 		{"evidence gone", func(s *Store) { remove(s, "log of is-1") }, []Problem{{What: "missing-blob", Where: "evidence log of attempt 1"}}},
 		{"run gone", func(s *Store) { remove(s, "result") }, []Problem{{What: "missing-blob", Where: "run r1"}}},
 		{"manifest gone", func(s *Store) { remove(s, "manifest") }, []Problem{{What: "missing-blob", Where: "release v1"}}},
-		{"reply gone", func(s *Store) { remove(s, "reply") }, []Problem{{What: "missing-blob", Where: "reply to model call q1"}}},
+		{"reply gone", func(s *Store) { remove(s, "reply") }, []Problem{{What: "missing-blob", Where: "exchange of model call 1"}}},
 		{"blob overwritten", func(s *Store) {
 			ok(t, os.WriteFile(blobPath(t, s, Digest([]byte("result"))), []byte("x"), 0o644))
 		}, []Problem{{What: "corrupt-blob", Where: "run r1"}}},
@@ -83,6 +84,10 @@ func TestCheckFinds(t *testing.T) {
 			ok(t, s.Reopen(t.Context(), "is-1", Review{Decision: "reopen"}))
 			ok(t, s.SetPosition(t.Context(), "is-1", Position{State: Rejected, Stage: "build", Code: "no-tests"}))
 		}, []Problem{{What: "position", Where: "is-1"}}},
+		{"a total is off", func(s *Store) { unguarded(s, `UPDATE model_total SET tokens = 7 WHERE scope = 'candidate'`) },
+			[]Problem{{What: "total", Where: "models candidate is-1"}}},
+		{"a total is gone", func(s *Store) { unguarded(s, `DELETE FROM model_total WHERE scope = 'store'`) },
+			[]Problem{{What: "total", Where: "models store"}}},
 		{"leftovers", func(s *Store) {
 			for _, name := range []string{"tmp/put-1", "notes.txt", "ab/short.zst"} {
 				path := filepath.Join(s.dir, "blobs", name)

@@ -127,25 +127,3 @@ func TestMarks(t *testing.T) {
 	ok(t, s.PutMark(t.Context(), "mined:issue:o/r", "2"))
 	read("2", true)
 }
-
-func TestModelCalls(t *testing.T) {
-	t.Parallel()
-	s, c := fresh(t)
-	add(t, s, "is-1")
-	m := ModelCall{Request: "sha256:q", Candidate: "is-1", Prompt: "pair", PromptVersion: "3", Model: "m-1", Reply: put(t, s, "yes"),
-		TokensIn: 1200, TokensOut: 3, MicroUSD: 4100, Latency: 1500 * time.Millisecond, At: c.Now()}
-	ok(t, s.AddModelCall(t.Context(), m))
-	again := m
-	again.Reply = put(t, s, "no")
-	if err := s.AddModelCall(t.Context(), again); !errors.Is(err, ErrExists) {
-		t.Errorf("got %v, want ErrExists", err)
-	}
-	got, found, err := s.ModelCall(t.Context(), m.Request)
-	ok(t, err)
-	same(t, "found", found, true)
-	same(t, "call", got, m)
-	_, found, err = s.ModelCall(t.Context(), "sha256:other")
-	ok(t, err)
-	same(t, "found another", found, false)
-	clean(t, s)
-}

@@ -90,7 +90,7 @@ func TestOpenNewer(t *testing.T) {
 		}
 		before := snapshot(t, dir)
 		_, err = OpenDir(t.Context(), dir, Options{})
-		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 2") {
+		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "up to 3") {
 			t.Errorf("got %v, want ErrNewer with both versions", err)
 		}
 		same(t, "folder", snapshot(t, dir), before)
