@@ -34,7 +34,7 @@ func (r *run) advance(ctx context.Context, c store.Candidate) (store.State, erro
 	data := string(c.Data)
 	if r.o.Budget.CandidateWall > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.o.Budget.CandidateWall, errCandidateBudget)
+		ctx, cancel = context.WithTimeoutCause(ctx, r.o.Budget.CandidateWall, errCandidateTime)
 		defer cancel()
 	}
 	for i := range r.family.Stages {
@@ -175,7 +175,10 @@ func (r *run) try(ctx context.Context, s step) (a store.Attempt, made []store.Ev
 			err = Permanent(fmt.Errorf("panic: %v", p))
 		}
 		a.Ended = r.o.Clock()
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrCandidateBudget):
+			a.Outcome, a.Code, a.Reason, err = outcomeHold, BudgetCode, err.Error(), nil
+		case err != nil:
 			a.Outcome, a.Code, a.Reason = outcomeError, "error", err.Error()
 		}
 		made = c.made
@@ -190,17 +193,17 @@ func (r *run) try(ctx context.Context, s step) (a store.Attempt, made []store.Ev
 	return a, nil, err
 }
 
-var errCandidateBudget = errors.New("the candidate's time budget is used up")
+var errCandidateTime = errors.New("the candidate's time budget is used up")
 
 // stopped handles a context that ended while a step waited or ran: a candidate that used up its own budget is held, anything
 // else (Ctrl-C, the run's budget) leaves it open for the next run.
 func (r *run) stopped(ctx context.Context, s step, err error) (store.Attempt, error) {
-	if !errors.Is(context.Cause(ctx), errCandidateBudget) {
+	if !errors.Is(context.Cause(ctx), errCandidateTime) {
 		return store.Attempt{}, err
 	}
 	now := r.o.Clock()
 	a := store.Attempt{Candidate: s.candidate.ID, Stage: s.stage.Name, Version: s.stage.Version, Key: s.key, Owner: r.o.Owner,
-		Outcome: outcomeHold, Code: BudgetCode, Reason: errCandidateBudget.Error(), Started: now, Ended: now}
+		Outcome: outcomeHold, Code: BudgetCode, Reason: errCandidateTime.Error(), Started: now, Ended: now}
 	if _, err := r.store.Commit(context.WithoutCancel(ctx), a, r.position(s, a)); err != nil {
 		return a, fmt.Errorf("committing: %w", err)
 	}

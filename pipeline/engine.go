@@ -20,8 +20,12 @@ import (
 // BudgetCode holds a candidate that used up its own budget.
 const BudgetCode = "budget"
 
-// ErrBudget says that the run's budget is used up. What was done is stored; the next run goes on.
+// ErrBudget says that the run's budget is used up. What was done is stored; the next run goes on. A stage whose error wraps it ends the
+// run.
 var ErrBudget = errors.New("the budget of this run is used up")
+
+// ErrCandidateBudget says that a candidate's own budget is used up. A stage whose error wraps it holds the candidate with BudgetCode.
+var ErrCandidateBudget = errors.New("the candidate's budget is used up")
 
 // Progress hears what the engine does. Its methods are called from many goroutines.
 type Progress interface {

@@ -315,6 +315,40 @@ func TestBudgets(t *testing.T) {
 			t.Error(err, diff)
 		}
 	})
+	// What a stage says of money: the candidate's ends the candidate, with what it made; the run's ends the run.
+	spend := func(end error) *Family {
+		return &Family{Name: "toy", Stages: []Stage{{Name: "only", Version: 1, Pool: Model, Makes: []string{"votes"},
+			Run: func(ctx context.Context, c *Case) (Outcome, error) {
+				return Outcome{}, errors.Join(c.Write(ctx, "votes", 1), fmt.Errorf("asking: %w", end))
+			}}}}
+	}
+	t.Run("candidate's money", func(t *testing.T) {
+		t.Parallel()
+		s := openStore(t, t.TempDir())
+		add(t, s, "a", "b")
+		for range 2 { // the second run meets the stored outcome
+			_, err := engine(s, Options{}).Run(t.Context(), spend(ErrCandidateBudget), "")
+			want := "held at only: budget asking: the candidate's budget is used up"
+			if diff := cmp.Diff(map[string]string{"a": want, "b": want}, positions(t, s)); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		}
+		if _, ok, err := s.LatestEvidence(t.Context(), "a", "votes"); !ok || err != nil {
+			t.Errorf("the evidence is lost: %v", err)
+		}
+	})
+	t.Run("run's money", func(t *testing.T) {
+		t.Parallel()
+		s := openStore(t, t.TempDir())
+		add(t, s, "a")
+		_, err := engine(s, Options{}).Run(t.Context(), spend(ErrBudget), "")
+		if !errors.Is(err, ErrBudget) || positions(t, s)["a"][:4] != "open" {
+			t.Errorf("%v; %v", err, positions(t, s))
+		}
+		if as, err := s.Attempts(t.Context(), "a"); err != nil || len(as) > 0 {
+			t.Errorf("an attempt that did not end is recorded: %v %v", as, err)
+		}
+	})
 	t.Run("disk", func(t *testing.T) {
 		t.Parallel()
 		s := openStore(t, t.TempDir())

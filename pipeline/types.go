@@ -102,5 +102,5 @@ func Abort(err error) error {
 // aborts reports whether the run must end.
 func aborts(err error) bool {
 	var a abort
-	return errors.As(err, &a) || errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC)
+	return errors.As(err, &a) || errors.Is(err, ErrBudget) || errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC)
 }
