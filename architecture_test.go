@@ -56,6 +56,7 @@ var clockReaders = map[string]string{
 	"replay/local/local.go":          "default of Options.Clock",
 	"replay/sandboxtest/hostile.go":  "measures whether a sandbox keeps its time limits",
 	"replay/sandboxtest/sessions.go": "the same for its sessions",
+	"judges/model/client.go":         "default of Options.Clock",
 }
 
 // source is one Go file of the module.

@@ -81,6 +81,7 @@ type Exchange struct {
 	Request    Request    `json:"request"`
 	Structured string     `json:"structured,omitempty"` // how the schema was enforced: "schema", "object" or "prompt"
 	Reply      Reply      `json:"reply"`
+	Note       string     `json:"note,omitempty"` // what is odd about the reply's cost
 }
 
 // Answer is a reply and what it cost this time.
