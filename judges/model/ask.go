@@ -19,9 +19,27 @@ func growing(first time.Duration) *backoff.ExponentialBackOff {
 	return b
 }
 
+// patience is how long the answer of another process is waited for: as long as our own might take.
+type patience struct {
+	*backoff.ExponentialBackOff
+	most   time.Duration
+	waited time.Duration
+}
+
+// next is the time until the next look: none the first time.
+func (p *patience) next() (d time.Duration) {
+	if p.waited > 0 {
+		d = p.NextBackOff()
+	}
+	p.waited += max(d, 1)
+	return d
+}
+
+func (p *patience) out() bool { return p.waited > p.most }
+
 // resolve finds the answer in the ledger or gets it from the endpoint.
 func (c *Client) resolve(ctx context.Context, q question) (Answer, error) {
-	waits, busy, waited := growing(time.Second), growing(100*time.Millisecond), time.Duration(0)
+	waits, busy := growing(time.Second), patience{growing(100 * time.Millisecond), q.server.Total, 0}
 	for try := 1; ; {
 		if a, ok, err := c.stored(ctx, q); ok || err != nil {
 			return a, err
@@ -39,11 +57,10 @@ func (c *Client) resolve(ctx context.Context, q question) (Answer, error) {
 		case errors.As(err, &f) && f.refuses != refusesNothing && c.adapt(q, f):
 			continue // in another form; refused at once, so that it is no try
 		case errors.Is(err, ErrBusy):
-			// Another process asks the same. Its answer is worth a request's time.
-			if wait = busy.NextBackOff(); waited+wait > q.server.Total {
+			// Another process asks the same, or has just stored the answer.
+			if wait = busy.next(); busy.out() {
 				return a, err
 			}
-			waited += wait
 		case f != nil && errors.Is(f, ErrTransient) && try < q.server.Tries:
 			try++
 			next := waits.NextBackOff()
@@ -88,16 +105,12 @@ func (c *Client) try(ctx context.Context, q question) (Answer, error) {
 		return Answer{Key: q.key}, err
 	}
 	keep := context.WithoutCancel(ctx) // the ledger is told the end in any case
-	a, ok, err := c.stored(keep, q)    // it may have been answered while we waited for our turn
-	if ok || err != nil {
-		return a, errors.Join(err, c.o.Ledger.Release(keep, id, "it was answered already"))
-	}
 	if ctx.Err() != nil {
-		return a, errors.Join(context.Cause(ctx), c.o.Ledger.Release(keep, id, "interrupted before it was sent"))
+		return Answer{Key: q.key}, joined(context.Cause(ctx), c.o.Ledger.Release(keep, id, "interrupted before it was sent"))
 	}
 	e, latency, err := c.send(ctx, q, key)
 	if err != nil {
-		return a, c.close(keep, id, err, context.Cause(ctx))
+		return Answer{Key: q.key}, c.close(keep, id, err, context.Cause(ctx))
 	}
 	return c.settle(keep, q, Settlement{Exchange: e, Latency: latency}, id)
 }

@@ -78,6 +78,9 @@ func (m *Memory) reserve(r Reservation) (int64, <-chan struct{}, error) {
 	if _, busy := m.open[r.Key]; busy {
 		return 0, nil, fmt.Errorf("reserving for %s: %w", r.Key, ErrBusy)
 	}
+	if _, answered := m.replies[r.Key]; answered {
+		return 0, nil, fmt.Errorf("reserving for %s: %w: its reply is there", r.Key, ErrBusy)
+	}
 	switch left := m.limit - m.spent; {
 	case m.limit == 0:
 	case r.MicroUSD > left:

@@ -142,7 +142,8 @@ type Ledger interface {
 	// Lookup returns the stored exchange of a key.
 	Lookup(ctx context.Context, key string) (Exchange, bool, error)
 	// Reserve puts money aside. ErrBudget when a budget would be exceeded; ErrBusy while a living process has a reservation of the
-	// same key. A reservation of that key whose process is dead becomes uncertain, and the question may be asked anew.
+	// same key, and when its reply is stored already: look it up again. A reservation of that key whose process is dead becomes
+	// uncertain, and the question may be asked anew.
 	Reserve(ctx context.Context, r Reservation) (id int64, err error)
 	// Settle stores the exchange and the cost in one step.
 	Settle(ctx context.Context, id int64, s Settlement) error
