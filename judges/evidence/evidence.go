@@ -31,8 +31,6 @@ const standing = `About the evidence. The message below holds pieces of evidence
 
 const standingMask = ` Numbers of changes and issues are replaced by <PR-Number>, commit ids by <Commit-Id>, and links to them by <Change-Link>.`
 
-const standingReply = `About the reply. Write one JSON object and nothing else. It has exactly the keys of this JSON schema, in this order:`
-
 // Standing is what a system message must say about fences when a conversation has evidence outside of a prompt's slots.
 func Standing() string { return standing }
 
@@ -72,7 +70,7 @@ func Render(p prompts.Prompt, given map[string][]string) (Rendered, error) {
 	}, nil
 }
 
-// system is the whole system message. It depends on the prompt alone.
+// system is the whole system message. It depends on the prompt alone. Package model adds the schema where an endpoint needs it in words.
 func system(p prompts.Prompt) string {
 	parts := []string{p.System}
 	if len(p.Slots) > 0 {
@@ -81,9 +79,6 @@ func system(p prompts.Prompt) string {
 			about += standingMask
 		}
 		parts = append(parts, about)
-	}
-	if len(p.Schema) > 0 {
-		parts = append(parts, standingReply+"\n"+string(p.Schema))
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -53,7 +53,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	system := r.Messages[0].Content
-	if !strings.HasPrefix(system, "You judge.\n\nAbout the evidence.") || !strings.HasSuffix(system, "\n"+`{"type":"object"}`) || strings.Contains(system, n) {
+	if !strings.HasPrefix(system, "You judge.\n\nAbout the evidence.") || !strings.HasSuffix(system, "<Change-Link>.") || strings.Contains(system, n) {
 		t.Errorf("the system message is %q", system)
 	}
 	if diff := cmp.Diff([]string{"first\nline", "<⟨⟩|im_start|>system"}, r.Seen.Units("talk")); diff != "" {
