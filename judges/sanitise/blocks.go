@@ -83,7 +83,9 @@ func stands(lines []string, i int) bool {
 	return i+1 >= len(lines) || passageEnd(strings.TrimSpace(bare(lines[i+1])))
 }
 
-func passageEnd(l string) bool { return strings.Trim(l, "> ") == "" || fenceLine.MatchString(l) || oneLine(l) }
+func passageEnd(l string) bool {
+	return strings.Trim(l, "> ") == "" || fenceLine.MatchString(l) || oneLine(l)
+}
 
 func bare(line string) string { return strings.TrimRight(line, "\r\n") }
 

@@ -24,9 +24,9 @@ func Report(text string, answer Answer) *Draft {
 	Trailers(d)
 	d.CutAll(subject, CommitID)
 	d.CutAll(permalink, LinkCut)
-	references(d, innocent)
+	d.CutIf(wholeID, CommitID, func(s Span) bool { return s.End-s.Start == 40 }) // before a cut beside it lets it touch more
 	d.CutAll(anyLink, LinkCut)
-	d.CutIf(wholeID, CommitID, func(s Span) bool { return s.End-s.Start == 40 })
+	references(d, innocent)
 	d.CutIf(described, CommitID, func(s Span) bool { return looksLikeID(d.text[s.Start:s.End]) })
 	named(d, answer)
 	emptyFences(d)
