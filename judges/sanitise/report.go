@@ -26,6 +26,7 @@ func Report(text string, answer Answer) *Draft {
 	d.CutAll(permalink, LinkCut)
 	d.CutIf(wholeID, CommitID, func(s Span) bool { return s.End-s.Start == 40 }) // before a cut beside it lets it touch more
 	d.CutAll(anyLink, LinkCut)
+	named(d, answer)
 	references(d, innocent)
 	d.CutIf(described, CommitID, func(s Span) bool { return looksLikeID(d.text[s.Start:s.End]) })
 	named(d, answer)
