@@ -1,0 +1,103 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"sluice/internal/process"
+	"sluice/judges"
+	"sluice/judges/model"
+	"sluice/pipeline"
+	"sluice/store"
+)
+
+// Options are what a desk needs besides its configuration.
+type Options struct {
+	Clock      func() time.Time    // required
+	Getenv     func(string) string // where keys are looked up; nil: the process' environment
+	HTTP       *http.Client        // nil: the client's own
+	ReplayOnly bool                // nothing is asked: what is not stored is model.ErrNotStored
+	Log        *slog.Logger
+}
+
+// Desk is where stages get the answers of judges, on account of a candidate and a stage. It stands for one run: opening another
+// begins a new budget of the run. It is safe for concurrent use.
+type Desk struct {
+	config Config
+	ledger *Ledger
+	client *model.Client
+}
+
+// Open opens a desk over a store. It sends nothing. What processes that died had put aside becomes uncertain.
+func Open(ctx context.Context, s *store.Store, c Config, o Options) (*Desk, error) {
+	d, err := open(ctx, s, c, o)
+	if err != nil {
+		return nil, fmt.Errorf("opening the ledger of models: %w", err)
+	}
+	return d, nil
+}
+
+func open(ctx context.Context, s *store.Store, c Config, o Options) (*Desk, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", model.ErrConfig, err)
+	}
+	self, err := process.Self()
+	if err != nil {
+		return nil, err
+	}
+	owner := self.String()
+	l, err := NewLedger(ctx, s, Terms{
+		Run: o.Clock().UTC().Format(time.RFC3339Nano) + " " + owner, Owner: owner, Dead: process.DeadOwner, Clock: o.Clock, Budget: c.Budget,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.New(c.Config, model.Options{
+		Ledger: l, ReplayOnly: o.ReplayOnly, Log: o.Log, Clock: o.Clock, Getenv: o.Getenv, HTTP: o.HTTP,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Desk{c, l, m}, nil
+}
+
+// Bench is where judges get their answers for a stage of a candidate; both may be empty.
+func (d *Desk) Bench(candidate, stage string) judges.Bench {
+	return judges.Bench{Asker: d.client, Charge: model.Charge{Candidate: candidate, Stage: stage}}
+}
+
+// Panel says who is asked in the name of a judge; it is empty when no model is configured.
+func (d *Desk) Panel(judge string) judges.Panel { return d.config.Panel(judge) }
+
+// Disagreement is DisagreeRejects or DisagreeHolds.
+func (d *Desk) Disagreement() string {
+	if d.config.Disagree == "" {
+		return DisagreeRejects
+	}
+	return d.config.Disagree
+}
+
+// Run names the run, as the ledger's rows do.
+func (d *Desk) Run() string { return d.ledger.terms.Run }
+
+// Close ends the run. A question whose end could not be recorded becomes uncertain. Nobody may be asking any more.
+func (d *Desk) Close(ctx context.Context) error {
+	_, err := d.ledger.store.AbandonModelCalls(ctx, func(c store.ModelCall) bool { return c.Run == d.ledger.terms.Run })
+	return err
+}
+
+// Fault says to the engine what an error of a judge means for the run: what every question would meet ends it, what another try
+// would meet again fails the candidate for good. A budget's error says by itself what it ends, and the rest is transient.
+func Fault(err error) error {
+	switch {
+	case errors.Is(err, model.ErrConfig), errors.Is(err, model.ErrNotStored):
+		return pipeline.Abort(err)
+	case errors.Is(err, model.ErrTooLong), errors.Is(err, model.ErrFiltered), errors.Is(err, model.ErrRejected):
+		return pipeline.Permanent(err)
+	}
+	return err
+}
