@@ -195,7 +195,7 @@ func (l *Ledger) Settle(ctx context.Context, id int64, s model.Settlement) error
 	u := s.Exchange.Reply.Usage
 	return l.store.SettleModelCall(ctx, store.ModelCall{
 		ID: id, MicroUSD: clamp(s.MicroUSD), Tokens: clamp(u.Input) + clamp(u.Output), Input: clamp(u.Input), Cached: clamp(u.Cached),
-		Output: clamp(u.Output), Latency: s.Latency, Exchange: digest,
+		Output: clamp(u.Output), Latency: s.Latency, Exchange: digest, Note: oneLine(s.Exchange.Note),
 	})
 }
 
@@ -213,14 +213,20 @@ func encode(x model.Exchange) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func decode(b []byte) (x model.Exchange, err error) {
+// decode reads what encode wrote. An older sluice kept replies alone: such a text is no exchange.
+func decode(b []byte) (model.Exchange, error) {
+	var x struct {
+		model.Exchange
+		Reply *model.Reply `json:"reply"`
+	}
 	if err := json.Unmarshal(b, &x); err != nil {
-		return x, fmt.Errorf("%w: no exchange: %w", store.ErrCorrupt, err)
+		return model.Exchange{}, fmt.Errorf("%w: no exchange: %w", store.ErrCorrupt, err)
 	}
-	if x.Reply.Finish == "" {
-		return x, fmt.Errorf("%w: no exchange", store.ErrCorrupt)
+	if x.Reply == nil {
+		return model.Exchange{}, fmt.Errorf("%w: no exchange", store.ErrCorrupt)
 	}
-	return x, nil
+	x.Exchange.Reply = *x.Reply
+	return x.Exchange, nil
 }
 
 // Release gives the money back.

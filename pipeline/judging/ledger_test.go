@@ -10,9 +10,21 @@ import (
 	"time"
 
 	"sluice/judges/model"
+	"sluice/judges/model/modeltest"
 	"sluice/pipeline"
 	"sluice/store"
 )
+
+func TestKeepsTheRulesOfLedgers(t *testing.T) {
+	t.Parallel()
+	modeltest.ExerciseLedger(t, func(t *testing.T, budget int64) model.Ledger {
+		c, b := newClock(), Budget{}
+		if budget > 0 {
+			b.RunUSD = usd(budget)
+		}
+		return ledger(t, openStore(t, t.TempDir(), c), c, "me", b)
+	})
+}
 
 func TestReplyIsKept(t *testing.T) {
 	t.Parallel()
@@ -51,7 +63,7 @@ func TestDamagedReplyIsAnError(t *testing.T) {
 	c := newClock()
 	s := openStore(t, t.TempDir(), c)
 	l := ledger(t, s, c, "p1", Budget{})
-	for _, text := range []string{"yes", "{}", `{"reply":{"text":"yes"}}`} {
+	for _, text := range []string{"yes", "{}", `{"reply":"yes"}`, `{"reply":null}`} {
 		key := "k " + text
 		digest, err := s.Put(t.Context(), []byte(text))
 		ok(t, err)
