@@ -197,15 +197,24 @@ func (s *Store) AbandonModelCalls(ctx context.Context, dead func(ModelCall) bool
 }
 
 // UseModelCall notes that the stored reply to a request was used for a candidate (which may be empty) and stage; noting it again
-// changes nothing. ErrNotFound when there is no such reply, or no such candidate.
+// changes nothing and writes nothing. ErrNotFound when there is no such reply, or no such candidate. A killed process loses no note; a
+// machine that loses power may lose the last ones, which no money depends on.
 func (s *Store) UseModelCall(ctx context.Context, request, candidate, stage string) error {
-	call, ok, err := first(ctx, s.r, scanOne[int64], `SELECT id FROM model_call WHERE request = ? AND state = 'settled'`, request)
+	type call struct {
+		id   int64
+		used bool
+	}
+	c, ok, err := first(ctx, s.r, func(s scanner) (c call, err error) {
+		err = s.Scan(&c.id, &c.used)
+		return c, err
+	}, `SELECT id, EXISTS (SELECT 1 FROM model_use WHERE call = model_call.id AND stage = ? AND coalesce(candidate, '') = ?)
+		FROM model_call WHERE request = ? AND state = 'settled'`, stage, candidate, request)
 	if err == nil && !ok {
 		err = ErrNotFound
 	}
-	if err == nil {
-		_, err = s.exec(ctx, `INSERT INTO model_use (call, candidate, stage, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			call, orNull(candidate), stage, nanos(s.clock()))
+	if err == nil && !c.used {
+		err = s.execLightly(ctx, `INSERT INTO model_use (call, candidate, stage, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			c.id, orNull(candidate), stage, nanos(s.clock()))
 	}
 	if err != nil {
 		return fmt.Errorf("recording a use of model call %s: %w", request, err)

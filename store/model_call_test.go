@@ -150,6 +150,28 @@ func TestModelCallRefuses(t *testing.T) {
 	}
 }
 
+// A use is noted without waiting for the disk; what is written next waits again.
+func TestUseLeavesWritesDurable(t *testing.T) {
+	t.Parallel()
+	s, _ := fresh(t)
+	settle(t, s, reserve(t, s, question("q1", "")), "yes")
+	ok(t, s.UseModelCall(t.Context(), "q1", "", "judge"))
+	if err := s.UseModelCall(t.Context(), "q1", "is-9", "judge"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("used for a candidate that is not there: %v", err)
+	}
+	ctx, cancel := cancelled(t)
+	defer cancel()
+	if err := s.UseModelCall(ctx, "q1", "", "leak"); err == nil {
+		t.Error("noted for nobody")
+	}
+	modes, err := list(t.Context(), s.w, scanOne[string], `PRAGMA synchronous`)
+	ok(t, err)
+	same(t, "synchronous", modes, []string{"2"})
+	uses, err := list(t.Context(), s.r, scanOne[string], `SELECT stage FROM model_use`)
+	ok(t, err)
+	same(t, "uses", uses, []string{"judge"})
+}
+
 func TestModelCosts(t *testing.T) {
 	t.Parallel()
 	s, _ := fresh(t)

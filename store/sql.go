@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"time"
 )
 
@@ -34,6 +36,25 @@ func (s *Store) exec(ctx context.Context, query string, args ...any) (int64, err
 		return 0, explain(err)
 	}
 	return res.RowsAffected()
+}
+
+// execLightly runs a statement by itself without waiting for the disk: killed after it, the process has lost nothing, but a machine
+// without power may have lost it together with what else was written so since the last other write.
+func (s *Store) execLightly(ctx context.Context, query string, args ...any) error {
+	c, err := s.w.Conn(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	defer c.Close() //nolint:errcheck // it goes back to the pool
+	if _, err := c.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
+		return explain(err)
+	}
+	_, err = c.ExecContext(ctx, query, args...)
+	if _, back := c.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = `+s.durability); back != nil {
+		back = errors.Join(back, c.Raw(func(any) error { return driver.ErrBadConn })) // nobody shall write with it any more
+		return explain(errors.Join(err, back))
+	}
+	return explain(err)
 }
 
 func list[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {

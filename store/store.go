@@ -41,6 +41,8 @@ type Store struct {
 	w     *sql.DB
 	r     *sql.DB
 	blobs *blobs
+
+	durability string
 }
 
 // OpenDir opens the store in dir, creates it unless o.MustExist, and brings its schema up to date. A store that a newer sluice
@@ -71,8 +73,8 @@ func openDir(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, clock: o.Clock, blobs: b}
-	if err := s.connect(o.durability); err != nil {
+	s := &Store{dir: dir, clock: o.Clock, blobs: b, durability: o.durability}
+	if err := s.connect(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.migrate(ctx); err != nil {
@@ -95,10 +97,10 @@ func admissible(ctx context.Context, dir string, mustExist bool) error {
 	return err
 }
 
-func (s *Store) connect(durability string) (err error) {
+func (s *Store) connect() (err error) {
 	path := filepath.Join(s.dir, dbName)
 	s.w, err = connect(path, url.Values{
-		"_journal_mode": {"WAL"}, "_synchronous": {durability}, "_txlock": {"immediate"}, "_recursive_triggers": {"1"},
+		"_journal_mode": {"WAL"}, "_synchronous": {s.durability}, "_txlock": {"immediate"}, "_recursive_triggers": {"1"},
 	})
 	if err != nil {
 		return err

@@ -3,17 +3,12 @@ package judging
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/judges/model"
+	"sluice/judges/model/modeltest"
 	"sluice/store"
 )
 
@@ -72,72 +68,30 @@ func askAll(ctx context.Context, dir, url string, n int) error {
 	for _, i := range rand.Perm(n) {
 		g.Go(func() error {
 			_, err := bench.Asker.Ask(ctx, model.Request{Model: "m", Prompt: "clarity", Version: 1,
-				Messages: []model.Message{{Role: model.User, Content: fmt.Sprintf("question <%d>", i)}}}, bench.Charge)
+				Messages: []model.Message{{Role: model.User, Content: fmt.Sprintf("question [%d]", i)}}}, bench.Charge)
 			return err
 		})
 	}
 	return errors.Join(g.Wait(), d.Close(ctx), s.Close())
 }
 
-var number = regexp.MustCompile(`question <(\d+)>`)
-
-// replyCosts is what an answer of scripted costs in millionths of a dollar, by priced: 10 tokens of input, 5 of output.
+// replyCosts is what an answer of script costs in millionths of a dollar, by priced.
 const replyCosts = 10 + 2*5
 
-// scripted answers each question after a moment and counts how often it saw which, and which were asked while they were answered.
-type scripted struct {
-	*httptest.Server
-	mu    sync.Mutex
-	seen  map[string]int
-	under map[string]int
-	twice []string // asked again while it was being answered
+// script answers after a moment.
+func script(modeltest.Request) modeltest.Reply {
+	return modeltest.Reply{Text: "yes", Input: 10, Output: 5, Wait: time.Duration(rand.IntN(4000)) * time.Microsecond}
 }
 
-func newScripted(t *testing.T) *scripted {
-	t.Helper()
-	s := &scripted{seen: map[string]int{}, under: map[string]int{}}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
-	t.Cleanup(s.Close)
-	return s
-}
+var number = regexp.MustCompile(`question \[(\d+)\]`)
 
-func (s *scripted) answer(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Messages []model.Message `json:"messages"`
+// saw returns how often the server saw each question.
+func saw(server *modeltest.Server) map[string]int {
+	each := map[string]int{}
+	for _, s := range server.Seen() {
+		each[number.FindStringSubmatch(string(s.Body))[1]] += s.Times
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	q := number.FindStringSubmatch(body.Messages[0].Content)[1]
-	s.count(q, 1)
-	defer s.count(q, -1)
-	time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond)
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop",
-		"message":{"role":"assistant","content":"answer %s"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, q)
-}
-
-func (s *scripted) count(q string, by int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if by > 0 {
-		s.seen[q]++
-		if s.under[q] > 0 {
-			s.twice = append(s.twice, q)
-		}
-	}
-	s.under[q] += by
-}
-
-// saw returns how often each question was seen, their sum, and which were asked while they were answered.
-func (s *scripted) saw() (each map[string]int, sum int, twice []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.seen {
-		sum += n
-	}
-	return maps.Clone(s.seen), sum, slices.Clone(s.twice)
+	return each
 }
 
 func child(t *testing.T, dir, url string, n int) *exec.Cmd {
@@ -181,7 +135,7 @@ func TestKill(t *testing.T) {
 		seed = n
 	}
 	random := rand.New(rand.NewPCG(seed, 4))
-	server, dir, c := newScripted(t), t.TempDir(), newClock()
+	server, dir, c := modeltest.New(t, script), t.TempDir(), newClock()
 	s := openStore(t, dir, c)
 	hits := 0
 	for range kills {
@@ -195,7 +149,7 @@ func TestKill(t *testing.T) {
 	}
 	ok(t, child(t, dir, server.URL, questions).Run())
 	b := readBooks(t, s, questions)
-	saw, seen, _ := server.saw()
+	saw, seen := saw(server), server.Requests()
 	unsent := 0
 	for i := range questions {
 		q := strconv.Itoa(i)
@@ -214,8 +168,7 @@ func TestKill(t *testing.T) {
 	sum, _ := totals(t, s)
 	same(t, "sum of the ledger", sum, int64(questions)*replyCosts+b.reserved)
 	ok(t, child(t, dir, server.URL, questions).Run())
-	_, again, _ := server.saw()
-	same(t, "requests after another run", again, seen)
+	same(t, "requests after another run", server.Requests(), seen)
 	sound(t, s)
 }
 
@@ -230,7 +183,7 @@ func readBooks(t *testing.T, s *store.Store, questions int) books {
 	t.Helper()
 	name := map[string]string{} // by key
 	for i := range questions {
-		r := model.Request{Prompt: "clarity", Version: 1, Messages: []model.Message{{Role: model.User, Content: fmt.Sprintf("question <%d>", i)}}}
+		r := model.Request{Prompt: "clarity", Version: 1, Messages: []model.Message{{Role: model.User, Content: fmt.Sprintf("question [%d]", i)}}}
 		p, err := priced("").Models[0].Parameters()
 		ok(t, err)
 		key, err := r.Key(p)
@@ -261,7 +214,7 @@ func readBooks(t *testing.T, s *store.Store, questions int) books {
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	const questions = 150
-	server, dir := newScripted(t), t.TempDir()
+	server, dir := modeltest.New(t, script), t.TempDir()
 	s := openStore(t, dir, newClock())
 	var wg sync.WaitGroup
 	for range 2 {
@@ -272,9 +225,8 @@ func TestTwoProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	_, seen, twice := server.saw()
-	same(t, "requests", seen, questions)
-	same(t, "asked while being answered", twice, nil)
+	same(t, "requests", server.Requests(), questions)
+	same(t, "questions", len(saw(server)), questions)
 	b := readBooks(t, s, questions)
 	same(t, "settled", len(b.settled), questions)
 	same(t, "uncertain", len(b.uncertain), 0)
