@@ -63,7 +63,7 @@ type Ruling struct {
 	Code      string  `json:"code"` // of the votes that decided
 	Keeps     bool    `json:"keeps"`
 	Quote     string  `json:"quote"`
-	Disagrees bool    `json:"disagrees,omitempty"` // votes with different codes, under the rule "all"
+	Disagrees bool    `json:"disagrees,omitempty"` // it is out under the rule "all", and not by one code of all votes
 	Agreement float64 `json:"agreement"`           // share of votes with the code of most
 	Votes     []Vote  `json:"votes"`
 }
@@ -72,6 +72,9 @@ type Ruling struct {
 type Bench struct {
 	Asker  model.Asker
 	Charge model.Charge
+	// Round tells the questions of a case that is judged anew (re-opened by a person, say) from the stored ones of before: 0, 1, ….
+	// Within a round every question has one answer for good, also one that cannot be used.
+	Round int
 }
 
 // Judge is one question with a fixed set of answers.

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"maps"
@@ -31,6 +32,9 @@ const standing = `About the evidence. The message below holds pieces of evidence
 
 const standingMask = ` Numbers of changes and issues are replaced by <PR-Number>, commit ids by <Commit-Id>, and links to them by <Change-Link>.`
 
+// ErrCase says that a case does not have what its prompt needs, or has more. Another try would meet it again.
+var ErrCase = errors.New("the evidence does not fit the prompt")
+
 // Standing is what a system message must say about fences when a conversation has evidence outside of a prompt's slots.
 func Standing() string { return standing }
 
@@ -45,7 +49,7 @@ type Rendered struct {
 // discussion; one unit for a text or a patch). Evidence that has no slot, and a slot that must have evidence and has none, are errors.
 func Render(p prompts.Prompt, given map[string][]string) (Rendered, error) {
 	if err := checkCase(p, given); err != nil {
-		return Rendered{}, fmt.Errorf("evidence for prompt %s: %w", p.Name, err)
+		return Rendered{}, fmt.Errorf("%w: prompt %s: %w", ErrCase, p.Name, err)
 	}
 	slots := make([]slot, len(p.Slots))
 	for i, s := range p.Slots {

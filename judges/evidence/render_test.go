@@ -70,9 +70,9 @@ func TestRenderErrors(t *testing.T) {
 		given map[string][]string
 		want  string
 	}{
-		{map[string][]string{"title": {"x"}}, "evidence for prompt example: slot patch must not be empty"},
-		{map[string][]string{"title": {"x"}, "patch": {" \n"}}, "evidence for prompt example: slot patch must not be empty"},
-		{map[string][]string{"title": {"x"}, "patch": {"y"}, "body": nil}, `evidence for prompt example: it has no slot "body"`},
+		{map[string][]string{"title": {"x"}}, "the evidence does not fit the prompt: prompt example: slot patch must not be empty"},
+		{map[string][]string{"title": {"x"}, "patch": {" \n"}}, "the evidence does not fit the prompt: prompt example: slot patch must not be empty"},
+		{map[string][]string{"title": {"x"}, "patch": {"y"}, "body": nil}, `the evidence does not fit the prompt: prompt example: it has no slot "body"`},
 	} {
 		if _, err := Render(example(), tt.given); err == nil || err.Error() != tt.want {
 			t.Errorf("%v: %v, want %s", tt.given, err, tt.want)

@@ -194,19 +194,3 @@ func fold(s string) string {
 	}
 	return out.String()
 }
-
-// Copied reports whether a text of some length stands word for word in the evidence: what a model took over is not its own reasoning.
-func (s *Seen) Copied(text string) bool {
-	folded := fold(text)
-	if utf8.RuneCountInString(folded) < 40 {
-		return false
-	}
-	for _, one := range s.slots {
-		for _, run := range one.runs {
-			if strings.Contains(fold(run), folded) {
-				return true
-			}
-		}
-	}
-	return false
-}
