@@ -13,8 +13,8 @@ import (
 const mostWait = 2 * time.Minute
 
 // growing are the waits between tries: they double, and differ from client to client.
-func growing(first time.Duration) *backoff.ExponentialBackOff {
-	b := &backoff.ExponentialBackOff{InitialInterval: first, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 30 * time.Second}
+func growing(first, most time.Duration) *backoff.ExponentialBackOff {
+	b := &backoff.ExponentialBackOff{InitialInterval: first, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: most}
 	b.Reset()
 	return b
 }
@@ -39,7 +39,7 @@ func (p *patience) out() bool { return p.waited > p.most }
 
 // resolve finds the answer in the ledger or gets it from the endpoint.
 func (c *Client) resolve(ctx context.Context, q question) (Answer, error) {
-	waits, busy := growing(time.Second), patience{growing(100 * time.Millisecond), q.server.Total, 0}
+	waits, busy := growing(time.Second, 30*time.Second), patience{growing(100*time.Millisecond, 5*time.Second), q.server.Total, 0}
 	for try := 1; ; {
 		if a, ok, err := c.stored(ctx, q); ok || err != nil {
 			return a, err

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -93,11 +92,9 @@ func complete(body []byte, p Parameters, f form) ([]byte, error) {
 			delete(fields, name)
 		}
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(fields); err != nil {
+	out, err := json.Marshal(fields)
+	if err != nil {
 		return nil, fmt.Errorf("completing a request: %w", err)
 	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return out, nil
 }

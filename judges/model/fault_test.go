@@ -94,12 +94,12 @@ func rows() []row {
 		{name: "other choices", reply: modeltest.Reply{Text: "a good answer", Others: []string{"another"}}, states: "settled"},
 		{name: "whole reply to a stream", reply: modeltest.Reply{Text: "a good answer", Whole: true}, states: "settled"},
 		{name: "kept alive", reply: modeltest.Reply{Text: "a good answer", Alive: 2000}, states: "settled"},
-		{name: "silence", reply: modeltest.Reply{Hang: true}, states: paidTwice, quiet: 100 * time.Millisecond},
-		{name: "silence in the middle", reply: modeltest.Reply{Text: "a b", Pause: time.Minute}, states: paidTwice, quiet: 100 * time.Millisecond},
-		{name: "slow tokens", reply: modeltest.Reply{Text: "a good answer", Alive: 20, Pause: 20 * time.Millisecond}, states: "settled",
-			quiet: 300 * time.Millisecond, only: "stream"},
+		{name: "silence", reply: modeltest.Reply{Hang: true}, states: paidTwice, quiet: 500 * time.Millisecond},
+		{name: "silence in the middle", reply: modeltest.Reply{Text: "a b", Pause: time.Minute}, states: paidTwice, quiet: 500 * time.Millisecond},
+		{name: "slow tokens", reply: modeltest.Reply{Text: "a good answer", Alive: 20, Pause: 60 * time.Millisecond}, states: "settled",
+			quiet: time.Second, only: "stream"},
 		{name: "too slow tokens", reply: modeltest.Reply{Text: "a good answer", Alive: 1000, Pause: 10 * time.Millisecond}, states: paidTwice,
-			quiet: 5 * time.Second, total: 200 * time.Millisecond, only: "stream"},
+			quiet: 10 * time.Second, total: 500 * time.Millisecond, only: "stream"},
 	}
 	for _, name := range slices.Sorted(maps.Keys(modeltest.TooLong())) {
 		out = append(out, row{name: "too long as " + name + " says it", reply: modeltest.TooLong()[name], err: model.ErrTooLong, states: "released"})
