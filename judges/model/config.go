@@ -63,7 +63,20 @@ type Spec struct {
 	CachedUSD string `toml:"cached_usd"` // input that the endpoint had in its own cache; "": as input
 	OutputUSD string `toml:"output_usd"`
 
-	Extra map[string]any `toml:"extra"` // other fields of the request's body; part of the key
+	Extra Extra `toml:"extra"` // other fields of the request's body; part of the key
+}
+
+// Extra are fields of a request's body by name. It reads itself from TOML, so that a strict reader takes all that is in it for known.
+type Extra map[string]any
+
+// UnmarshalTOML takes a table as it is.
+func (e *Extra) UnmarshalTOML(v any) error {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return errors.New("extra: must be a table of fields")
+	}
+	*e = m
+	return nil
 }
 
 // The defaults of an endpoint.
@@ -185,7 +198,7 @@ func (s Spec) extra() (string, error) {
 	fields := maps.Clone(s.Extra)
 	if s.NoTemperature {
 		if fields == nil {
-			fields = map[string]any{}
+			fields = Extra{}
 		}
 		fields["temperature"] = nil
 	}
