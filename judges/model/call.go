@@ -153,17 +153,20 @@ func (c *call) take(req *http.Request, resp *http.Response) error {
 	return nil
 }
 
-// within looks for what is no reply in a body, or a piece of one.
+// within looks for what is no reply in a body.
 func (c *call) within(body []byte) error {
 	if !json.Valid(body) {
 		return broken("no JSON (%d bytes)", len(body))
 	}
 	var top struct{ Error json.RawMessage }
-	if json.Unmarshal(body, &top) == nil && len(top.Error) > 0 && string(top.Error) != "null" {
+	if json.Unmarshal(body, &top) == nil && isSaid(top.Error) {
 		return refusedWithin(c.header, body, c.now())
 	}
 	return nil
 }
+
+// isSaid reports whether a field is there and not null.
+func isSaid(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func (c *call) authorise(req *http.Request) {
 	switch {

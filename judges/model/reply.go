@@ -108,14 +108,17 @@ func (c *call) listen(ctx context.Context, stream *openai.ChatCompletionStream) 
 		if err != nil {
 			return h, c.explain(ctx, err)
 		}
-		if err := c.within(raw); err != nil {
-			return h, err
+		var piece struct {
+			openai.ChatCompletionStreamResponse
+			Error json.RawMessage `json:"error"`
 		}
-		var piece openai.ChatCompletionStreamResponse
 		if err := json.Unmarshal(raw, &piece); err != nil {
 			return h, c.explain(ctx, err)
 		}
-		h.add(piece, texts)
+		if isSaid(piece.Error) {
+			return h, refusedWithin(c.header, raw, c.now())
+		}
+		h.add(piece.ChatCompletionStreamResponse, texts)
 	}
 	if c.plain != nil {
 		var resp openai.ChatCompletionResponse

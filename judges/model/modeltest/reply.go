@@ -193,10 +193,11 @@ func (r Reply) pieces(asked Request) []string {
 	for range r.Alive {
 		out = append(out, ": still here\n\n")
 	}
+	name, _ := json.Marshal(r.model(asked))
 	event := func(choices []map[string]any, usage any) {
-		b, _ := json.Marshal(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": r.model(asked),
-			"choices": choices, "usage": usage})
-		out = append(out, "data: "+string(b)+"\n\n")
+		c, _ := json.Marshal(choices)
+		u, _ := json.Marshal(usage)
+		out = append(out, fmt.Sprintf(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":%s,"choices":%s,"usage":%s}`+"\n\n", name, c, u))
 	}
 	choice := func(i int, delta map[string]any, finish any) []map[string]any {
 		return []map[string]any{{"index": i, "delta": delta, "finish_reason": finish}}
