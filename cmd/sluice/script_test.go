@@ -20,10 +20,12 @@ func TestMain(m *testing.M) {
 		"sluice":  main,
 		"mkstore": func() { fixture(fillStore) },
 		"damage":  func() { fixture(damageStore) },
+		"mkcosts": func() { fixture(askStore) },
 	})
 }
 
-// TestScripts runs the scripts below testdata/script. Each gets "mkstore DIR", which makes a store with four candidates.
+// TestScripts runs the scripts below testdata/script. Each gets "mkstore DIR", which makes a store with four
+// candidates, and "mkcosts DIR", which adds what models were asked about them.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
