@@ -30,4 +30,4 @@ check:
 # does in the same run; SLUICE_BENCH_GHARCHIVE_MB=1024 takes an hour of a gigabyte instead of 256 MB.
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 2h ./pipeline/build ./pipeline/attribution
-	$(GO) test -run '^$$' -bench . -benchmem ./store ./miners/... ./judges/... ./replay/...
+	$(GO) test -run '^$$' -bench . -benchmem ./store ./miners/... ./judges/... ./replay/... ./pipeline/judging

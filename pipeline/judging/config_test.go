@@ -73,6 +73,20 @@ func TestParse(t *testing.T) {
 	same(t, "nothing", c, Config{})
 }
 
+// The documentation shows a configuration that works.
+func TestDocumentedConfig(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/judging.md")
+	ok(t, err)
+	_, text, _ := strings.Cut(string(page), "```toml\n")
+	text, _, found := strings.Cut(text, "```")
+	c, err := Parse(text)
+	ok(t, err)
+	if !found || len(c.Models) == 0 || c.Budget.RunUSD == nil || c.Budget.StoreUSD == nil || c.Budget.StageUSD == nil || c.Budget.RunTokens == nil {
+		t.Errorf("it does not show everything: %+v", c)
+	}
+}
+
 // One model needs no panel.
 func TestPanelOfTheOnlyModel(t *testing.T) {
 	t.Parallel()
