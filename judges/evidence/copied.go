@@ -3,6 +3,7 @@ package evidence
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,7 +19,12 @@ func (s *Seen) Copied(text string) bool {
 	if utf8.RuneCountInString(folded) < minCopied {
 		return false
 	}
-	return s.some(func(run string) bool { return strings.Contains(fold(run), folded) })
+	words := strings.FieldsFunc(folded, func(r rune) bool { return r == ' ' || r == '"' || r == '\\' })
+	return s.some(
+		func(run string) bool {
+			return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(run, w) })
+		},
+		func(run string) bool { return strings.Contains(fold(run), folded) })
 }
 
 // Planted reports whether the evidence holds that very JSON object: a finished answer that somebody laid there. Key is one of its
@@ -28,15 +34,17 @@ func (s *Seen) Planted(object json.RawMessage, key string) bool {
 	if json.Unmarshal(object, &want) != nil {
 		return false
 	}
-	return s.some(func(run string) bool { return strings.Contains(run, key) && holdsObject(run, want) })
+	return s.some(
+		func(run string) bool { return strings.Contains(run, key) },
+		func(run string) bool { return holdsObject(run, want) })
 }
 
 // some reports whether f is true of a run of evidence, as it was sent or as a model may have read it: a patch without its
-// signs, a string literal without its escapes.
-func (s *Seen) some(f func(run string) bool) bool {
+// signs, a string literal without its escapes. Worth says quickly whether a run needs to be looked at.
+func (s *Seen) some(worth, f func(run string) bool) bool {
 	for _, one := range s.slots {
 		for _, run := range one.runs {
-			if f(run) || f(unsigned(run)) || strings.Contains(run, `\"`) && f(unescaped.Replace(run)) {
+			if worth(run) && (f(run) || f(unsigned(run)) || strings.Contains(run, `\"`) && f(unescaped.Replace(run))) {
 				return true
 			}
 		}

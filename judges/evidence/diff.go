@@ -21,20 +21,26 @@ var hunkHead = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // diffReader takes a patch apart line by line.
 type diffReader struct {
+	text     string
 	files    []*fileDiff
 	old, new int // lines that the open hunk still has
+	begin    int // of the head or the hunk that is open
 }
 
 // splitDiff takes a patch apart. Not ok: it is malformed, or of a kind that is not known.
 func splitDiff(text string) (files []*fileDiff, ok bool) {
-	var r diffReader
+	r := diffReader{text: text}
 	for start := 0; start < len(text); {
-		end := start + len(endOfLine(text[start:]))
-		if !r.line(text[start:end], text[end:]) {
+		end := len(text)
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i + 1
+		}
+		if !r.line(start, end) {
 			return nil, false
 		}
 		start = end
 	}
+	r.close(len(text))
 	hunks := 0
 	for _, f := range r.files {
 		f.keep = make([]bool, len(f.hunks))
@@ -43,49 +49,55 @@ func splitDiff(text string) (files []*fileDiff, ok bool) {
 	return r.files, r.old == 0 && r.new == 0 && hunks > 0
 }
 
-func endOfLine(text string) string {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return text[:i+1]
+// close ends the head or the hunk that is open.
+func (r *diffReader) close(end int) {
+	if len(r.files) == 0 {
+		return
 	}
-	return text
+	f := r.files[len(r.files)-1]
+	if part := r.text[r.begin:end]; len(f.hunks) == 0 {
+		f.head = part
+	} else {
+		f.hunks[len(f.hunks)-1] = part
+	}
+	r.begin = end
 }
 
-// line reads one line; rest is what follows it.
-func (r *diffReader) line(l, rest string) bool {
+// line reads one line.
+func (r *diffReader) line(start, end int) bool {
+	l := r.text[start:end]
 	if r.old > 0 || r.new > 0 {
-		return r.inside(l)
+		return r.inside(l[0])
 	}
 	var f *fileDiff
 	if n := len(r.files); n > 0 {
 		f = r.files[n-1]
 	}
-	begun := f != nil && len(f.hunks) > 0
 	switch {
 	case strings.HasPrefix(l, "@@@"): // a merge's
 		return false
-	case strings.HasPrefix(l, "diff --"), f == nil, begun && strings.HasPrefix(l, "--- ") && strings.HasPrefix(rest, "+++ "):
-		r.files = append(r.files, &fileDiff{head: l})
-		return !strings.HasPrefix(l, "@@")
+	case f == nil && strings.HasPrefix(l, "@@"):
+		return false
+	case f == nil, strings.HasPrefix(l, "diff --"),
+		len(f.hunks) > 0 && strings.HasPrefix(l, "--- ") && strings.HasPrefix(r.text[end:], "+++ "):
+		r.close(start)
+		r.files = append(r.files, &fileDiff{})
 	case strings.HasPrefix(l, "@@"):
-		return r.open(f, l)
+		m := hunkHead.FindStringSubmatch(l)
+		if m == nil {
+			return false
+		}
+		r.old, r.new = count(m[1]), count(m[2])
+		r.open(f, start)
 	case strings.HasPrefix(l, "GIT binary patch"):
-		f.hunks = append(f.hunks, l)
-	case begun: // "\ No newline at end of file", a mail's signature
-		f.hunks[len(f.hunks)-1] += l
-	default:
-		f.head += l
+		r.open(f, start)
 	}
-	return true
+	return true // a line of the head; after a hunk, "\ No newline at end of file" or a mail's signature
 }
 
-func (r *diffReader) open(f *fileDiff, l string) bool {
-	m := hunkHead.FindStringSubmatch(l)
-	if m == nil {
-		return false
-	}
-	r.old, r.new = count(m[1]), count(m[2])
-	f.hunks = append(f.hunks, l)
-	return true
+func (r *diffReader) open(f *fileDiff, start int) {
+	r.close(start)
+	f.hunks = append(f.hunks, "")
 }
 
 // count reads a hunk's number of lines; none means one. What is too large a number ends as a hunk that is too short.
@@ -100,9 +112,9 @@ func count(s string) int {
 	return n
 }
 
-// inside reads a line of the open hunk.
-func (r *diffReader) inside(l string) bool {
-	switch l[0] {
+// inside reads a line of the open hunk by its sign.
+func (r *diffReader) inside(sign byte) bool {
+	switch sign {
 	case ' ', '\n': // some mailers take the blank off an empty line
 		r.old--
 		r.new--
@@ -114,8 +126,6 @@ func (r *diffReader) inside(l string) bool {
 	default:
 		return false
 	}
-	f := r.files[len(r.files)-1]
-	f.hunks[len(f.hunks)-1] += l
 	return r.old >= 0 && r.new >= 0
 }
 

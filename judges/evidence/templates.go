@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// templateNames are the names in angle brackets by which chat formats of published model families tell turns apart.
-const templateNames = `s|bos|eos|pad|unk|mask|sop|eop|eoh|eoa|eod|bos_token|eos_token|pad_token|start_of_turn|end_of_turn|start_of_image|` +
-	`end_of_image|image_soft_token|end_of_utterance|start_of_role|end_of_role|end_of_text|turn|system|user|assistant|human|bot|think|thinking|` +
-	`reasoning|tool_call|tool_calls|tool_response|tool_responses|tools|function_call|function_calls|function_results|unused_?\d+|reserved_?\d+|` +
-	`extra_id_\d+|fim[_-][a-z]+|0x[0-9a-f]{2}|[a-z]{2,6}:[a-z_]{1,40}`
-
-// bracketNames are those in square brackets.
-const bracketNames = `INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|` +
-	`gMASK|sMASK|MASK|SEP|CLS|PAD|UNK|BOS|EOS|THINK|ARGS|CALL_ID`
-
-// templates are the control marks of chat formats. Whoever gets one past the tokenizer as what it is speaks with another's
-// voice. Names between bars, plain or of full width, are most of them. Each alternative begins with < or [ and ends with > or ].
-var templates = regexp.MustCompile(`(?i)^(?:<[|\x{FF5C}](?:[^|\x{FF5C}<>\s]|[^|\x{FF5C}<>\s][^|\x{FF5C}<>\n]{0,60}[^|\x{FF5C}<>\s])[|\x{FF5C}]>|</?(?:` + templateNames + `)>|<</?SYS>>|\[/?(?:` +
-	bracketNames + `)\])`)
+// The names in brackets by which chat formats of published model families tell turns apart.
+var (
+	angleNames = wordSet(`s bos eos pad unk mask sop eop eoh eoa eod bos_token eos_token pad_token start_of_turn end_of_turn start_of_image
+		end_of_image image_soft_token end_of_utterance start_of_role end_of_role end_of_text turn system user assistant human bot think
+		thinking reasoning tool_call tool_calls tool_response tool_responses tools function_call function_calls function_results`)
+	squareNames = wordSet(`inst system_prompt available_tools tool_calls tool_results tool_content img img_break img_end prefix middle suffix
+		gmask smask mask sep cls pad unk bos eos think args call_id`)
+	// numbered are names of which there are many.
+	numbered = regexp.MustCompile(`^(?:unused_?\d+|reserved_?\d+|extra_id_\d+|fim[_-][a-z]+|0x[0-9a-f]{2}|[a-z]{2,6}:[a-z_]{1,40})$`)
+	// barred are names between bars, plain or of full width: most of the marks in use.
+	barred  = regexp.MustCompile(`^<[|\x{FF5C}](?:[^|\x{FF5C}<>\s]|[^|\x{FF5C}<>\s][^|\x{FF5C}<>\n]{0,60}[^|\x{FF5C}<>\s])[|\x{FF5C}]>`)
+	doubled = []string{"<<SYS>>", "<</SYS>>"}
+)
 
 // breaker goes into a mark after its first character.
 const breaker = "⟨⟩"
@@ -61,16 +60,44 @@ func breakOnce(text string) string {
 	return out.String()
 }
 
-// markSize gives the length of the mark that text begins with, 0 without. Brackets abound in code: most are told from marks by
-// what follows the next few bytes, without an expression.
+// markSize gives the length of the mark that text begins with, 0 without. Whoever gets one past the tokenizer as what it is
+// speaks with another's voice. Brackets abound in code, so that few of them come as far as an expression.
 func markSize(text string) int {
 	text = text[:min(len(text), longestMark)]
-	end := strings.IndexAny(text[1:], ">]\n (){};,\"'=")
 	switch {
-	case end < 0:
+	case len(text) < 3:
 		return 0
-	case text[1] != '|' && text[1] != 0xEF && text[end+1] != '>' && text[end+1] != ']': // names have no blanks, unless between bars
+	case text[0] == '[':
+		return named(text, ']', squareNames)
+	case text[1] == '|' || text[1] == 0xEF:
+		return len(barred.FindString(text))
+	case text[1] == '<':
+		for _, d := range doubled {
+			if len(text) >= len(d) && strings.EqualFold(text[:len(d)], d) {
+				return len(d)
+			}
+		}
 		return 0
 	}
-	return len(templates.FindString(text))
+	return named(text, '>', angleNames)
+}
+
+// named gives the length of <name> or </name>, if the name is one of those.
+func named(text string, closing byte, names map[string]bool) int {
+	start := 1
+	if text[1] == '/' {
+		start = 2
+	}
+	end := start
+	for end < len(text) && (isWord(text[end]) || text[end] == ':' || text[end] == '-') {
+		end++
+	}
+	if end == len(text) || end == start || text[end] != closing {
+		return 0
+	}
+	name := strings.ToLower(text[start:end])
+	if !names[name] && (closing == ']' || !numbered.MatchString(name)) {
+		return 0
+	}
+	return end + 1
 }
