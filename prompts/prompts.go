@@ -50,9 +50,9 @@ type Prompt struct {
 	Digest string          `toml:"-"` // of the file
 }
 
-// The embedded files; whatever is no Markdown is passed over.
+// The embedded files.
 //
-//go:embed *
+//go:embed *.md
 var files embed.FS
 
 // all reads the embedded prompts once.
