@@ -23,6 +23,8 @@ type Token struct {
 	Kind TokenKind
 	Text string
 	Line int // from 0, where the token begins
+	// Start and End are bytes of the piece, marks of strings and comments included.
+	Start, End int
 }
 
 // maxToken is the longest token that is kept, in bytes: what is longer is data, and names nothing.
@@ -125,7 +127,7 @@ func (l *lexer) skip(n int) {
 // take makes a token of the next n bytes but for its marks at both ends.
 func (l *lexer) take(kind TokenKind, n, front, back int) {
 	if text := l.text[l.at+front : l.at+n-back]; text != "" && len(text) <= maxToken {
-		l.out = append(l.out, Token{Kind: kind, Text: text, Line: l.line})
+		l.out = append(l.out, Token{Kind: kind, Text: text, Line: l.line, Start: l.at, End: l.at + n})
 	}
 	l.skip(n)
 }

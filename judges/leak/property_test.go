@@ -88,7 +88,7 @@ func FuzzLex(f *testing.F) {
 		lines := strings.Count(text, "\n")
 		last := 0
 		for _, tok := range Lex(name, text) {
-			if tok.Text == "" || !strings.Contains(text, tok.Text) || tok.Line < last || tok.Line > lines {
+			if tok.Text == "" || !strings.Contains(text, tok.Text) || tok.Line < last || tok.Line > lines || !strings.Contains(text[tok.Start:tok.End], tok.Text) {
 				t.Fatalf("%+v of %q", tok, text)
 			}
 			last = tok.Line
