@@ -72,12 +72,12 @@ func Rules(task, fix Change, statement Statement) []Finding {
 	return Examine(Pair{Task: task, Fix: fix, Statement: statement})
 }
 
-// rule looks at a pair and may find something.
-type rule func(Pair) (Finding, bool)
+// pairRule looks at a pair and may find something.
+type pairRule func(Pair) (Finding, bool)
 
-// rules in the order of their findings. Those that reject are right wherever they speak, as far as anybody looked; the others are
+// pairRules in the order of their findings. Those that reject are right wherever they speak, as far as anybody looked; the others are
 // worth knowing: on real changes they are right less often than in nine of ten cases, or too seldom seen to say.
-var rules = []rule{
+var pairRules = []pairRule{
 	func(p Pair) (Finding, bool) { return notEnglish(p.Statement) },
 	func(p Pair) (Finding, bool) { return severalIssues(p.Fix) },
 	func(p Pair) (Finding, bool) { return textTests(p.Task) },
@@ -91,7 +91,7 @@ var rules = []rule{
 // Examine answers what follows from the structure of a pair. Findings that keep the pair come last.
 func Examine(p Pair) []Finding {
 	var out, notes []Finding
-	for _, r := range rules {
+	for _, r := range pairRules {
 		switch f, ok := r(p); {
 		case ok && f.Keeps:
 			notes = append(notes, f)

@@ -1,7 +1,6 @@
 package judges
 
 import (
-	"path"
 	"regexp"
 	"strings"
 
@@ -50,8 +49,8 @@ var (
 		`(?:^|/)(?:readme|changelog|changes|news|authors|contributing|licen[cs]e|copying|history|todo|release[_-]?notes)(?:\.(?:txt|html))?$`)
 )
 
-// all reports whether every one of some paths fits.
-func all(paths []string, re *regexp.Regexp) bool {
+// allMatch reports whether every one of some paths fits.
+func allMatch(paths []string, re *regexp.Regexp) bool {
 	for _, p := range paths {
 		if !re.MatchString(p) {
 			return false
@@ -63,7 +62,7 @@ func all(paths []string, re *regexp.Regexp) bool {
 // dependencyBump: the fix only moves versions of what the program is built with.
 func dependencyBump(p Pair) (Finding, bool) {
 	f := Finding{Judge: eligibility, Code: "not_a_bug", Name: "dependency-bump", Quote: p.Fix.Title, Keeps: true}
-	return f, all(p.Fix.SourcePaths, manifest) && bumpTitle.MatchString(p.Fix.Title)
+	return f, allMatch(p.Fix.SourcePaths, manifest) && bumpTitle.MatchString(p.Fix.Title)
 }
 
 // documentation: the fix changes only documents, or only comments.
@@ -72,7 +71,7 @@ func documentation(p Pair) (Finding, bool) {
 	if len(p.Fix.SourcePaths) > 0 {
 		f.Quote = p.Fix.SourcePaths[0]
 	}
-	return f, all(p.Fix.SourcePaths, docPath) || commentsOnly(p.Fix.SourcePatch)
+	return f, allMatch(p.Fix.SourcePaths, docPath) || commentsOnly(p.Fix.SourcePatch)
 }
 
 // commentsOnly reports whether all lines that a patch adds and takes away are comments, in files of code.
@@ -86,7 +85,7 @@ func commentsOnly(patch string) bool {
 			return false // renamed, made executable, binary: something else happened
 		}
 		for _, h := range file.Hunks {
-			n, ok := comments(file.Path, h)
+			n, ok := changedComments(file.Path, h)
 			if !ok {
 				return false
 			}
@@ -96,9 +95,9 @@ func commentsOnly(patch string) bool {
 	return found
 }
 
-// comments counts the comments that a hunk changes; not ok: it changes something else.
-func comments(name string, h leak.Hunk) (n int, ok bool) {
-	before, after := code(name, h.Before), code(name, h.After)
+// changedComments counts the comments that a hunk changes; not ok: it changes something else.
+func changedComments(name string, h leak.Hunk) (n int, ok bool) {
+	before, after := codeWords(name, h.Before), codeWords(name, h.After)
 	if strings.Join(before, "\x00") != strings.Join(after, "\x00") {
 		return 0, false
 	}
@@ -115,8 +114,8 @@ func comments(name string, h leak.Hunk) (n int, ok bool) {
 	return n, true
 }
 
-// code is a piece of a file without its comments: its words with all marks between them.
-func code(name, text string) []string {
+// codeWords are the words of a piece of a file without its comments, with all marks between them.
+func codeWords(name, text string) []string {
 	var b strings.Builder
 	last := 0
 	for _, t := range leak.Lex(name, text) {
@@ -155,13 +154,4 @@ const (
 func sweepingTask(p Pair) (Finding, bool) {
 	f := Finding{Judge: attribution, Code: "C2", Name: "introducer-sweeps", Quote: p.Task.Title, Keeps: true}
 	return f, p.Task.Files >= sweepFiles && p.Task.Lines > 0 && p.Task.Lines <= sweepLines*p.Task.Files
-}
-
-// base is a file's name without folder and ending.
-func base(name string) string {
-	b := path.Base(name)
-	if i := strings.IndexByte(b, '.'); i > 0 {
-		b = b[:i]
-	}
-	return b
 }

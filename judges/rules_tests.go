@@ -59,7 +59,7 @@ func unrelatedTests(p Pair) (Finding, bool) {
 	for _, f := range leak.ReadPatch(p.Fix.TestPatch) {
 		switch about := subjects([]string{f.Path}); {
 		case len(about) == 0:
-		case common(about, sources):
+		case overlap(about, sources):
 			related = true
 		case other == "" && !mentions(f, sources, names) && testCode.MatchString(f.Path):
 			other = f.Path
@@ -71,7 +71,7 @@ func unrelatedTests(p Pair) (Finding, bool) {
 // testCode are files whose tests are code, and whose names say what they test.
 var testCode = regexp.MustCompile(`(?i)(?:test|spec)[^/]*\.(?:go|py|rb|rs|js|jsx|ts|tsx|mjs|java|kt|scala|c|cc|cpp|cs|php|swift|exs?|pl|t)$`)
 
-func common(a, b map[string]bool) bool {
+func overlap(a, b map[string]bool) bool {
 	for w := range a {
 		if b[w] {
 			return true
@@ -116,7 +116,7 @@ func tokens(patch string, wanted func(leak.Hunk, leak.Token) bool) map[string]bo
 	return out
 }
 
-func added(h leak.Hunk, t leak.Token) bool { return h.Added[t.Line] }
+func isAdded(h leak.Hunk, t leak.Token) bool { return h.Added[t.Line] }
 
 // asserts matches lines that check something, in the test frameworks of many languages.
 var asserts = regexp.MustCompile(`(?i)\bassert\w*|\bexpect\w*|\bshould\w*|\brequire\.\w|\bEXPECT_\w|\bASSERT_\w|\bCHECK\w*\(|\bt\.(?:error|fatal|is|equal|deepequal|like|same|not)|\bmatch(?:es)?=|\bverify\w*\(|\btoBe|\bto\.(?:be|eq|have)|\bok\(|\bis\(|==|\braises|\bthrows|\bwant\b`)
@@ -129,7 +129,7 @@ func guesses(p Pair, kind leak.TokenKind, fits func(text string) bool) []guess {
 	if p.Fix.TestPatch == "" || p.Fix.SourcePatch == "" {
 		return nil
 	}
-	brought := tokens(p.Fix.SourcePatch, func(h leak.Hunk, t leak.Token) bool { return t.Kind == kind && added(h, t) })
+	brought := tokens(p.Fix.SourcePatch, func(h leak.Hunk, t leak.Token) bool { return t.Kind == kind && isAdded(h, t) })
 	before, own := earlier(p), definitions(p.Fix.TestPatch)
 	var out []guess
 	for _, f := range leak.ReadPatch(p.Fix.TestPatch) {
@@ -137,7 +137,7 @@ func guesses(p Pair, kind leak.TokenKind, fits func(text string) bool) []guess {
 			lines := strings.Split(h.After, "\n")
 			for _, t := range leak.Lex(f.Path, h.After) {
 				line := lines[t.Line]
-				if t.Kind != kind || !added(h, t) || !brought[t.Text] || !fits(t.Text) || own[t.Text] || len(line) > 1000 || !asserts.MatchString(line) {
+				if t.Kind != kind || !isAdded(h, t) || !brought[t.Text] || !fits(t.Text) || own[t.Text] || len(line) > 1000 || !asserts.MatchString(line) {
 					continue
 				}
 				if !strings.Contains(before, t.Text) && (p.Known == nil || !p.Known(t.Text)) {
@@ -235,7 +235,7 @@ func inlineTests(p Pair) (Finding, bool) {
 	return Finding{}, false
 }
 
-var link = regexp.MustCompile(`https?://[^\s<>)\]]+`)
+var webLink = regexp.MustCompile(`https?://[^\s<>)\]]+`)
 
 // A statement with a link and fewer words than these says what is wanted elsewhere.
 const (
@@ -243,10 +243,10 @@ const (
 	fewWords     = 14
 )
 
-// linkOnly: B3. The body is hardly more than a link.
+// linkOnly: B3. The body is hardly more than a webLink.
 func linkOnly(p Pair) (Finding, bool) {
-	shown := link.FindString(p.Statement.Body)
-	count := func(s string) int { return len(strings.Fields(link.ReplaceAllString(s, " "))) }
+	shown := webLink.FindString(p.Statement.Body)
+	count := func(s string) int { return len(strings.Fields(webLink.ReplaceAllString(s, " "))) }
 	f := Finding{Judge: fairness, Code: "B3", Name: "link-only", Quote: shown, Keeps: true}
 	return f, shown != "" && count(p.Statement.Body) < fewBodyWords && count(p.Statement.Text()) < fewWords
 }
