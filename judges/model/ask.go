@@ -109,6 +109,7 @@ func (c *Client) try(ctx context.Context, q question) (Answer, error) {
 		return Answer{Key: q.key}, joined(context.Cause(ctx), c.o.Ledger.Release(keep, id, "interrupted before it was sent"))
 	}
 	e, latency, err := c.send(ctx, q, key)
+	leave() // the next may go while this one is written down
 	if err != nil {
 		return Answer{Key: q.key}, c.close(keep, id, err, context.Cause(ctx))
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
@@ -27,12 +28,12 @@ func perMinuteLimiter(n float64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(n/60), max(1, int(n/6)))
 }
 
-// enter waits for a slot and for the rates. The caller gives the slot back.
+// enter waits for a slot and for the rates. The caller gives the slot back, once or more often.
 func (g *gate) enter(ctx context.Context, tokens int64) (leave func(), err error) {
 	if err := g.slots.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("waiting for the endpoint: %w", err)
 	}
-	leave = func() { g.slots.Release(1) }
+	leave = sync.OnceFunc(func() { g.slots.Release(1) })
 	if err = wait(ctx, g.requests, 1); err == nil {
 		err = wait(ctx, g.tokens, tokens)
 	}
