@@ -139,6 +139,7 @@ var (
 	saysNoMoney       = regexp.MustCompile(`insufficient_quota|billing|insufficient (credit|balance|funds)|credit balance|exceeded your current quota`)
 	saysFormat        = regexp.MustCompile(`response_format|response format|json_schema|json_object|structured output|guided|grammar`)
 	saysInvalidSchema = regexp.MustCompile(`invalid schema|unsupported schema|schema is invalid|parse grammar|parsing grammar`)
+	saysUnsupported   = regexp.MustCompile(`unsupported[_ ](parameter|value)|extra inputs are not permitted`)
 	saysMaxTokens     = regexp.MustCompile(`max_completion_tokens`)
 	saysMaxTooLarge   = regexp.MustCompile(`max_(completion_)?tokens.{0,80}too large|at most \d+ completion tokens`)
 )
@@ -178,12 +179,14 @@ func badRequest(said string) (error, refusal) {
 		return ErrRejected, refusesSchema
 	case saysFormat.MatchString(said):
 		return ErrRejected, refusesFormat
-	case saysMaxTokens.MatchString(said) && strings.Contains(said, "unsupported"):
+	case saysMaxTokens.MatchString(said) && saysUnsupported.MatchString(said):
 		return ErrRejected, refusesMaxTokens
 	case saysTooLong.MatchString(said):
 		return ErrTooLong, refusesNothing
 	case saysNoModel.MatchString(said), saysMaxTooLarge.MatchString(said), saysNoMoney.MatchString(said):
 		return ErrConfig, refusesNothing
+	case saysUnsupported.MatchString(said):
+		return ErrConfig, refusesNothing // a setting of the model: every question would meet it
 	}
 	return ErrRejected, refusesNothing
 }

@@ -65,6 +65,8 @@ func rows() []row {
 		{name: "400 about the model", reply: modeltest.Status(400, "", "x/y is not a valid model ID"), err: model.ErrConfig, states: "released"},
 		{name: "max_tokens too large", reply: modeltest.Status(400, "invalid_value", "max_tokens is too large: 5000. This model supports at most 4096 "+
 			"completion tokens"), err: model.ErrConfig, states: "released"},
+		{name: "no temperature", reply: modeltest.Status(400, "unsupported_value", "Unsupported value: 'temperature' does not support 0 with this model."),
+			err: model.ErrConfig, states: "released"},
 		{name: "422", reply: modeltest.Reply{Status: 422, Error: `{"detail":[{"loc":["body"],"msg":"field required","input":"maximum context length"}]}`},
 			err: model.ErrRejected, states: "released"},
 		{name: "redirect", reply: modeltest.Reply{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/" + canary}}}, err: model.ErrConfig,

@@ -1,6 +1,9 @@
 package model
 
 import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -111,5 +114,27 @@ func TestBound(t *testing.T) {
 	r.Schema = []byte(`{}`)
 	if got := bound(r, 50).Input; got != want.Input+2+int64(len(schemaIntroduction)) {
 		t.Errorf("with a schema: %d", got)
+	}
+}
+
+// TestSecret: however a key is printed, it does not show.
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	s := secret{"sk-0123456789"}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", s)
+	b, err := json.Marshal(map[string]any{"key": s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %x %s", s, s, s, s, s, s), string(b), log.String(), s.GoString(), s.String()} {
+		if strings.Contains(got, "0123") || !strings.Contains(got, redacted) {
+			t.Errorf("printed as %s", got)
+		}
+	}
+	for _, text := range []string{"none of your business", "EMPTY"} {
+		if got := (secret{"EMPTY"}).hide(text); got != text {
+			t.Errorf("a placeholder is taken for a key: %s", got)
+		}
 	}
 }

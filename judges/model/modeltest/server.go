@@ -1,6 +1,10 @@
 // Package modeltest is a server that speaks OpenAI's protocol after a script, with all that goes wrong between a client and a model, and
 // the conformance suite of ledgers.
 //
+//	s := modeltest.New(t, modeltest.PerQuestion(modeltest.Limited("1"), modeltest.JSON(map[string]any{"code": "A"})))
+//	c, err := model.New(s.Config("m"), model.Options{Ledger: model.NewMemory(0), Sleep: …})
+//	… c.Ask(…) is limited once, then answered; s.Requests() is 2, s.Seen() has one body that came twice.
+//
 // It is for tests. It holds no model: it says what the script says, and counts what it was asked.
 package modeltest
 
