@@ -9,9 +9,9 @@ import (
 
 // The judges of the table whose questions rules answer in part. A finding names the judge that it would be asked of.
 const (
-	eligibility = "pair-eligibility"
-	fairness    = "pair-fairness"
-	attribution = "szz-attribution"
+	ofEligibility = "pair-ofEligibility"
+	ofFairness    = "pair-ofFairness"
+	ofAttribution = "szz-ofAttribution"
 )
 
 // Fact is something that only a repository can tell, and that whoever has one looked up.
@@ -53,7 +53,7 @@ type Pair struct {
 
 // Finding is a code of the rubric that structure alone supports, with the words that support it.
 type Finding struct {
-	Judge string `json:"judge"` // the judge whose code it is: "pair-fairness", …
+	Judge string `json:"judge"` // the judge whose code it is: "pair-ofFairness", …
 	Code  string `json:"code"`  // "B9", "not_a_bug", …
 	Name  string `json:"name"`  // a readable form: "not-english"
 	Quote string `json:"quote"` // verbatim from the evidence
@@ -113,18 +113,18 @@ func notEnglish(s Statement) (Finding, bool) {
 			other++
 		}
 	}
-	return Finding{Judge: fairness, Code: "B9", Name: "not-english", Quote: s.Title}, other > latin
+	return Finding{Judge: ofFairness, Code: "B9", Name: "not-english", Quote: s.Title}, other > latin
 }
 
 // severalIssues: B11. The fix closes more than one issue: its tests check more than one defect.
 func severalIssues(fix Change) (Finding, bool) {
-	f := Finding{Judge: fairness, Code: "B11", Name: "several-issues", Quote: firstLineWith(fix, "#")}
+	f := Finding{Judge: ofFairness, Code: "B11", Name: "several-issues", Quote: firstLineWith(fix, "#")}
 	return f, len(fix.Closes) > 1
 }
 
 // textTests: B10. A change whose tests are only data, expectations or prose.
 func textTests(c Change) (Finding, bool) {
-	f := Finding{Judge: fairness, Code: "B10", Name: "text-tests-only"}
+	f := Finding{Judge: ofFairness, Code: "B10", Name: "text-tests-only"}
 	if len(c.TestPaths) > 0 {
 		f.Quote = c.TestPaths[0]
 	}
@@ -137,7 +137,7 @@ var image = regexp.MustCompile(`(?i)!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:pn
 func visual(s Statement) (Finding, bool) {
 	shown := image.FindString(s.Body)
 	words := len(strings.Fields(image.ReplaceAllString(s.Text(), " ")))
-	return Finding{Judge: fairness, Code: "B8", Name: "visual", Quote: shown}, shown != "" && words < 15
+	return Finding{Judge: ofFairness, Code: "B8", Name: "visual", Quote: shown}, shown != "" && words < 15
 }
 
 func firstLineWith(c Change, mark string) string {

@@ -188,20 +188,20 @@ func TestCompareRules(t *testing.T) {
 	t.Parallel()
 	find := func(judge, code string) Finding { return Finding{Judge: judge, Code: code} }
 	findings := map[string][]Finding{
-		"a": {find(fairness, "B1"), find(fairness, "B2"), find(fairness, "B2")},
-		"b": {find(fairness, "B7")},
-		"d": {find(fairness, "B1")}, // no ruling
-		"e": {find(eligibility, "not_a_bug")},
+		"a": {find(ofFairness, "B1"), find(ofFairness, "B2"), find(ofFairness, "B2")},
+		"b": {find(ofFairness, "B7")},
+		"d": {find(ofFairness, "B1")}, // no ruling
+		"e": {find(ofEligibility, "not_a_bug")},
 	}
 	rulings := map[string][]Ruling{
-		"a": {{Judge: fairness, Code: "B2"}},
-		"b": {{Judge: fairness, Code: "A", Keeps: true}},
-		"c": {{Judge: fairness, Code: "B4"}, {Judge: eligibility, Code: "clean", Keeps: true}},
-		"e": {{Judge: eligibility, Code: "not_a_bug"}, {Judge: fairness}}, // the second is not complete
+		"a": {{Judge: ofFairness, Code: "B2"}},
+		"b": {{Judge: ofFairness, Code: "A", Keeps: true}},
+		"c": {{Judge: ofFairness, Code: "B4"}, {Judge: ofEligibility, Code: "clean", Keeps: true}},
+		"e": {{Judge: ofEligibility, Code: "not_a_bug"}, {Judge: ofFairness}}, // the second is not complete
 	}
 	want := []Comparison{
-		{Judge: eligibility, Candidates: 2, Spoke: 1, Agreed: 1, Confusion: []Confusion{{"", "clean", 1}, {"not_a_bug", "not_a_bug", 1}}},
-		{Judge: fairness, Candidates: 3, Spoke: 2, Agreed: 1, Contra: 1, Missed: 1,
+		{Judge: ofEligibility, Candidates: 2, Spoke: 1, Agreed: 1, Confusion: []Confusion{{"", "clean", 1}, {"not_a_bug", "not_a_bug", 1}}},
+		{Judge: ofFairness, Candidates: 3, Spoke: 2, Agreed: 1, Contra: 1, Missed: 1,
 			Confusion: []Confusion{{"", "B4", 1}, {"B1", "B2", 1}, {"B2", "B2", 1}, {"B7", "A", 1}}},
 	}
 	got := CompareRules(findings, rulings)
