@@ -9,9 +9,9 @@ import (
 
 // The judges of the table whose questions rules answer in part. A finding names the judge that it would be asked of.
 const (
-	ofEligibility = "pair-ofEligibility"
-	ofFairness    = "pair-ofFairness"
-	ofAttribution = "szz-ofAttribution"
+	ofEligibility = "pair-eligibility"
+	ofFairness    = "pair-fairness"
+	ofAttribution = "szz-attribution"
 )
 
 // Fact is something that only a repository can tell, and that whoever has one looked up.
@@ -53,7 +53,7 @@ type Pair struct {
 
 // Finding is a code of the rubric that structure alone supports, with the words that support it.
 type Finding struct {
-	Judge string `json:"judge"` // the judge whose code it is: "pair-ofFairness", …
+	Judge string `json:"judge"` // the judge whose code it is: "pair-fairness", …
 	Code  string `json:"code"`  // "B9", "not_a_bug", …
 	Name  string `json:"name"`  // a readable form: "not-english"
 	Quote string `json:"quote"` // verbatim from the evidence

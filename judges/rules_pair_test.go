@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"sluice/prompts"
 )
 
 // addedLines is a patch of one file that brings lines; changedLines is one that brings them in the place of others.
@@ -130,6 +132,16 @@ func TestExamine(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The judges that findings name are those of the prompts.
+func TestFindingsNameJudges(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{ofEligibility, ofFairness, ofAttribution} {
+		if _, err := prompts.Load(name); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
