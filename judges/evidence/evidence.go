@@ -87,11 +87,21 @@ func system(p prompts.Prompt) string {
 	return strings.Join(parts, "\n\n")
 }
 
+// maxCase is how many bytes of evidence are looked at. What is written visibly may take eight times as many.
+const maxCase = 32 << 20
+
 func checkCase(p prompts.Prompt, given map[string][]string) error {
+	size := 0
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := p.Slot(name); !ok {
 			return fmt.Errorf("it has no slot %q", name)
 		}
+		for _, u := range given[name] {
+			size += len(u)
+		}
+	}
+	if size > maxCase {
+		return fmt.Errorf("%d bytes of evidence, the limit is %d", size, maxCase)
 	}
 	for _, s := range p.Slots {
 		if !s.Optional && absent(given[s.Name]) {

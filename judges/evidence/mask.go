@@ -18,9 +18,12 @@ var changeLink = regexp.MustCompile(`(?i)^https?://\S*?(?:` +
 	`|/(?:commits?|compare|tree|blob|raw|rev)/\S*[0-9a-f]{7}` +
 	`|show_bug\.cgi\?\S*\d|/\+bug/\d|[?&](?:id|bug|issue|ticket)=\d|/\+/\d|/[DTR]\d+\b)`)
 
-// cues are the words that make a number after them that of a change or an issue.
-var cues = wordSet(`pr prs mr mrs cl cls pull pulls request requests issue issues bug bugs bugzilla bz rhbz ticket tickets gh changeset revision
-	commit patch patches patchset ghsa lp trac jira closes close closed fixes fix fixed resolves resolve resolved reverts revert reverted`)
+// cues are the words that make a number after them that of a change or an issue. Verbs do so for longer numbers only: people fix 2 bugs.
+var (
+	cues = wordSet(`pr prs mr mrs cl cls pull pulls request requests issue issues bug bugs bugzilla bz rhbz ticket tickets gh changeset revision
+		commit patchset ghsa lp trac jira`)
+	verbs = wordSet(`closes close closed fixes fix fixed resolves resolve resolved reverts revert reverted`)
+)
 
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -88,7 +91,7 @@ func (m *masker) word(start int) int {
 		return m.put(start, end, commitMask)
 	case (word[0] == 'g' || word[0] == 'I') && commitID(word[1:]): // git describe; Change-Id
 		return m.put(start+1, end, commitMask)
-	case allDigits(word) && (m.inSeries(start) || cueBefore(m.text, start)) && !decimal(m.text, end):
+	case allDigits(word) && (m.inSeries(start) || cueBefore(m.text, start, len(word))) && !decimal(m.text, end):
 		return m.put(start, end, numberMask)
 	}
 	return end
@@ -114,7 +117,7 @@ func decimal(text string, end int) bool {
 
 // commitID accepts 7 to 40 (or 64) hexadecimal digits, letters and figures among them unless it is of full length.
 func commitID(w string) bool {
-	if len(w) < 7 || len(w) > 40 && len(w) != 64 {
+	if len(w) < 7 || len(w) > 40 && len(w) != 64 || w == "ed25519" {
 		return false
 	}
 	letters, figures := 0, 0
@@ -132,7 +135,7 @@ func commitID(w string) bool {
 }
 
 // cueBefore reports whether the word before a number makes it one of a change: "PR 12", "issue no. 3", "GH-4".
-func cueBefore(text string, i int) bool {
+func cueBefore(text string, i, digits int) bool {
 	end := i
 	for end > 0 && i-end < 4 && strings.IndexByte(" \t:-#./", text[end-1]) >= 0 {
 		end--
@@ -146,19 +149,28 @@ func cueBefore(text string, i int) bool {
 	}
 	word := strings.ToLower(text[start:end])
 	if word == "no" || word == "number" || word == "nr" {
-		return cueBefore(text, start)
+		return cueBefore(text, start, digits)
 	}
-	return cues[word]
-}
-
-// numberSign reports whether #12 or !12 begins at i. It leaves out entities such as &#39; and things such as #10px.
-func numberSign(text string, i int) bool {
-	end := digits(text, i+1)
-	if end == i+1 || end < len(text) && (isLetter(text[end]) || text[end] == '_') {
+	if start > 0 && isWord(text[start-1]) { // part of a name: VERSION_ISSUE 1
 		return false
 	}
-	if text[i] == '!' && i > 0 && text[i-1] == '(' { // (!12) ends a subject, (!0) is code
-		return end > i+2 && end < len(text) && text[end] == ')'
+	return cues[word] || verbs[word] && digits >= 3
+}
+
+// numberSign reports whether #12 or !12 begins at i. It leaves out entities such as &#39;, things such as #10px, colours such as #000000,
+// and conditions such as x && !386.
+func numberSign(text string, i int) bool {
+	end := digits(text, i+1)
+	if end == i+1 || text[i+1] == '0' || end < len(text) && (isLetter(text[end]) || text[end] == '_') {
+		return false
+	}
+	if before := strings.TrimRight(text[max(0, i-8):i], " "); text[i] == '!' && before != "" {
+		switch before[len(before)-1] {
+		case '(': // (!12) ends a subject, (!0) is code
+			return end > i+2 && end < len(text) && text[end] == ')'
+		case '&', '|', '=', '!':
+			return false
+		}
 	}
 	return !(i > 0 && text[i-1] == '&' && end < len(text) && text[end] == ';')
 }

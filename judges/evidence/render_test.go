@@ -73,6 +73,7 @@ func TestRenderErrors(t *testing.T) {
 		{map[string][]string{"title": {"x"}}, "the evidence does not fit the prompt: prompt example: slot patch must not be empty"},
 		{map[string][]string{"title": {"x"}, "patch": {" \n"}}, "the evidence does not fit the prompt: prompt example: slot patch must not be empty"},
 		{map[string][]string{"title": {"x"}, "patch": {"y"}, "body": nil}, `the evidence does not fit the prompt: prompt example: it has no slot "body"`},
+		{map[string][]string{"title": {"x"}, "patch": {strings.Repeat("x", maxCase)}}, "the evidence does not fit the prompt: prompt example: 33554433 bytes of evidence, the limit is 33554432"},
 	} {
 		if _, err := Render(example(), tt.given); err == nil || err.Error() != tt.want {
 			t.Errorf("%v: %v, want %s", tt.given, err, tt.want)

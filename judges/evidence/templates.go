@@ -5,15 +5,18 @@ import (
 	"strings"
 )
 
-// The names in brackets by which chat formats of published model families tell turns apart.
+// space is the name space of some models' calls.
+const space = "ant" + "ml"
+
+// The names in brackets, spelt as tokenizers know them, by which chat formats of published model families tell turns apart.
 var (
 	angleNames = wordSet(`s bos eos pad unk mask sop eop eoh eoa eod bos_token eos_token pad_token start_of_turn end_of_turn start_of_image
-		end_of_image image_soft_token end_of_utterance start_of_role end_of_role end_of_text turn system user assistant human bot think
-		thinking reasoning tool_call tool_calls tool_response tool_responses tools function_call function_calls function_results`)
-	squareNames = wordSet(`inst system_prompt available_tools tool_calls tool_results tool_content img img_break img_end prefix middle suffix
-		gmask smask mask sep cls pad unk bos eos think args call_id`)
+		end_of_image image_soft_token end_of_utterance start_of_role end_of_role end_of_text system assistant think thinking
+		reasoning tool_call tool_calls tool_response tool_responses tools function_call function_calls function_results`)
+	squareNames = wordSet(`INST SYSTEM_PROMPT AVAILABLE_TOOLS TOOL_CALLS TOOL_RESULTS TOOL_CONTENT IMG IMG_BREAK IMG_END PREFIX MIDDLE SUFFIX
+		gMASK sMASK MASK SEP CLS PAD UNK BOS EOS BOS_TOKEN EOS_TOKEN THINK ARGS CALL_ID`)
 	// numbered are names of which there are many.
-	numbered = regexp.MustCompile(`^(?:unused_?\d+|reserved_?\d+|extra_id_\d+|fim[_-][a-z]+|0x[0-9a-f]{2}|[a-z]{2,6}:[a-z_]{1,40})$`)
+	numbered = regexp.MustCompile(`^(?:unused_?\d+|reserved_?\d+|extra_id_\d+|fim[_-][a-z]+|0x[0-9A-F]{2}|[A-Z]{3}_TOKEN|` + space + `:[a-z_]{1,40})$`)
 	// barred are names between bars, plain or of full width: most of the marks in use.
 	barred  = regexp.MustCompile(`^<[|\x{FF5C}](?:[^|\x{FF5C}<>\s]|[^|\x{FF5C}<>\s][^|\x{FF5C}<>\n]{0,60}[^|\x{FF5C}<>\s])[|\x{FF5C}]>`)
 	doubled = []string{"<<SYS>>", "<</SYS>>"}
@@ -95,7 +98,7 @@ func named(text string, closing byte, names map[string]bool) int {
 	if end == len(text) || end == start || text[end] != closing {
 		return 0
 	}
-	name := strings.ToLower(text[start:end])
+	name := text[start:end]
 	if !names[name] && (closing == ']' || !numbered.MatchString(name)) {
 		return 0
 	}

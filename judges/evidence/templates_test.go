@@ -15,12 +15,12 @@ func controls() []string {
 		control("<|", "im_start", "|>"), control("<|", "eot_id", "|>"), control("<|", "begin of text", "|>"),
 		control("<\uff5c", "User", "\uff5c>"), control("<\uff5c", "begin\u2581of\u2581sentence", "\uff5c>"),
 		control("<<", "SYS", ">>"), control("<</", "SYS", ">>"), control("<", "0x0A", ">"), control("<", "unused12", ">"),
-		control("<", "FIM_prefix", ">"), control("<", "ab:cd_ef", ">"),
+		control("<", "fim_prefix", ">"), control("</", space+":cd_ef", ">"), control("<", "EOS_TOKEN", ">"),
 	}
 	for _, name := range []string{"start_of_turn", "end_of_turn", "bos", "s", "think", "tool_call", "system"} {
 		out = append(out, control("<", name, ">"), control("</", name, ">"))
 	}
-	for _, name := range []string{"INST", "SYSTEM_PROMPT", "TOOL_CALLS", "gMASK", "sep"} {
+	for _, name := range []string{"INST", "SYSTEM_PROMPT", "TOOL_CALLS", "gMASK", "SEP"} {
 		out = append(out, control("[", name, "]"), control("[/", name, "]"))
 	}
 	return out
@@ -47,6 +47,7 @@ func TestBreakLeaves(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"a <| b", "x |> f", "f <| g |> h", "List<String>", "vector<int>", "a[i]", "[x]", "std::vector<std::string>", "if a<b || c>d {", "m[MAX]",
+		"createContext<User>()", "while (<S>)", "</svelte:head>", "ssh <user>@host", "<xsl:if>", "a[PREFIX_LEN]",
 		"<div class=\"a\">", "#include <stdio.h>", "a << 1 >> b", "<T>", "[ ] todo", "<|", "[", "<",
 	} {
 		if got := Break(text); got != text {

@@ -19,8 +19,10 @@ func NewConclusions(codes []string) Conclusions { return Conclusions{conclusions
 func (c Conclusions) Last(reasoning string) (code, sentence string) {
 	for _, s := range sentences(reasoning) {
 		for _, m := range c.form.FindAllStringSubmatchIndex(s, -1) {
-			if !supposed.MatchString(s[:m[1]]) {
-				code, sentence = s[m[2]:m[3]], strings.TrimSpace(s)
+			for g := 2; g < len(m) && !supposed.MatchString(s[:m[1]]); g += 2 {
+				if m[g] >= 0 {
+					code, sentence = s[m[g]:m[g+1]], strings.TrimSpace(s)
+				}
 			}
 		}
 	}
@@ -32,20 +34,53 @@ var supposed = regexp.MustCompile(`(?i)\b(?:if|unless|would|could|might|may|whet
 	`one can|at first|not say|nor|neither|never|possible|possibly|perhaps|e\.g|for example)\b|n't\b`)
 
 // conclusions is the expression for a set of codes. A code counts only as a word of its own that ends its clause, spelt as it is.
+// Codes that prose uses too ("clean", "2") need plainer words around them than those that nothing else is called ("C2").
 func conclusions(codes []string) *regexp.Regexp {
-	names := slices.Clone(codes)
-	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
-	for i, n := range names {
-		names[i] = regexp.QuoteMeta(n)
+	var sharp, words, figures []string
+	for _, c := range codes {
+		switch name := regexp.QuoteMeta(c); {
+		case strings.Trim(c, "0123456789") == "":
+			figures = append(figures, name)
+		case strings.ContainsAny(c, "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"):
+			sharp = append(sharp, name)
+		default:
+			words = append(words, name)
+		}
 	}
-	const mark = "[\"'`*_(\\[“‘]{0,3}"
-	code := mark + `(` + strings.Join(names, "|") + `)[\"'` + "`" + `*_)\]”’]{0,3}(?:\s*(?:[,;:()]|[.!](?:\s|$)|—|–|-\s)|\s+(?:because|since|as|and not|not|rather|instead|here|applies|fits)\b|\s*$)`
-	is := `\s*(?:\bis\b|\bmust be\b|\bhas to be\b|\bremains\b|:|=|→|->)\s*(?:therefore |thus |clearly |then )?(?:code |category |label |verdict )?`
-	noun := `(?i:\b(?:final |overall |correct |right |best |resulting |appropriate |my |the )*(?:verdict|answer|code|conclusion|classification|label|decision|judge?ment|category|rating)\b)[*_` + "`" + `]{0,2}`
-	lead := `(?i:\b(?:so|thus|hence|therefore|overall|in conclusion|finally|consequently|in the end)\b,?\s+(?:this|it|that|the (?:case|pair|change|statement|fix))\s+is)\s+(?i:clearly |therefore |then |a |an |code |category )?`
-	pick := `(?i:\bI\s+(?:therefore |thus |hence |finally )?(?:choose|pick|select|conclude|answer|assign|go with|settle on|decide on|decide for|give|rate it|classify (?:it|this) as))\s+(?i:code |category |with )?`
-	arrow := `(?i:^\s*(?:=>|→|->)\s*)`
-	return regexp.MustCompile(`(?:` + noun + is + `|` + lead + `|` + pick + `|` + arrow + `)` + code)
+	const (
+		verdict = `(?:verdict|classification|label|rating|decision|judge?ment)`
+		named   = `(?:verdict|classification|label|rating|decision|judge?ment|answer|conclusion|category)`
+		coded   = `(?:verdict|classification|label|rating|decision|judge?ment|answer|conclusion|category|code)`
+		before  = `\b(?:final |overall |correct |right |best |resulting |appropriate |my |the )*`
+		is      = "[*_`]{0,2}" + `\s*(?:\bis\b|\bmust be\b|\bhas to be\b|\bremains\b|:|=|→|->)\s*(?:therefore |thus |clearly |then )?(?:code |category |label |verdict )?`
+		lead    = `\b(?:so|thus|hence|therefore|overall|in conclusion|finally|consequently|in the end)\b,?\s+(?:this|it|that|the (?:case|pair|change|statement|fix))\s+is\s+` +
+			`(?:clearly |therefore |then |a |an |code |category )?`
+		pick = `\bI\s+(?:therefore |thus |hence |finally )?(?:choose|pick|select|conclude|answer|assign|go with|settle on|decide on|decide for|classify (?:it|this) as)\s+` +
+			`(?:code |category |with )?`
+		arrow = `^\s*(?:=>|→|->)\s*`
+	)
+	forms := []string{
+		`(?i:` + before + coded + is + `|` + lead + `|` + pick + `|` + arrow + `)` + quoteMark + oneOf(sharp) + quoteMark + clauseEnd,
+		`(?i:` + before + named + is + `|` + pick + `)` + quoteMark + oneOf(words) + quoteMark + clauseEnd,
+		`(?i:` + before + verdict + is + `)` + quoteMark + oneOf(figures) + quoteMark + clauseEnd,
+		`(?i:` + before + coded + is + `)["'` + "`" + `]` + oneOf(append(words, figures...)) + `["'` + "`" + `]`,
+	}
+	return regexp.MustCompile(strings.Join(forms, "|"))
+}
+
+const (
+	quoteMark = "[\"'`*_(\\[“‘)\\]”’]{0,3}"
+	clauseEnd = `(?:\s*(?:[,;:()]|[.!](?:\s|$)|—|–|-\s)|\s+(?:because|since|as|and not|not|rather|instead|here|applies|fits)\b|\s*$)`
+)
+
+// oneOf captures one of the names, longer ones first; of none it matches nothing.
+func oneOf(names []string) string {
+	if len(names) == 0 {
+		return `([^\s\S])`
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
+	return `(` + strings.Join(names, "|") + `)`
 }
 
 // sentences cuts prose at full stops and line breaks. A point inside of a word or a number ends nothing.

@@ -34,7 +34,11 @@ func Read(text string, schema *Schema, nonce string) (json.RawMessage, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the reply is not UTF-8")
 	}
-	found, prose, err := scan(afterThoughts(text))
+	text, ok := afterThoughts(text)
+	if !ok {
+		return nil, errors.New("the reply ends among its thoughts, without an answer")
+	}
+	found, prose, err := scan(text)
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +48,17 @@ func Read(text string, schema *Schema, nonce string) (json.RawMessage, error) {
 	return choose(found, schema)
 }
 
-// afterThoughts leaves out the block of thoughts that some models begin with: drafts in it are no answers.
-func afterThoughts(text string) string {
+// afterThoughts leaves out the block of thoughts that some models begin with: drafts in it are no answers. Not ok: it never ends.
+func afterThoughts(text string) (rest string, ok bool) {
 	const open, end = "<think>", "</think>"
-	if !strings.HasPrefix(strings.TrimSpace(text), open) {
-		return text
+	i := strings.LastIndex(text, end)
+	switch {
+	case !strings.HasPrefix(strings.TrimSpace(text), open):
+		return text, true
+	case i < 0:
+		return "", false
 	}
-	if i := strings.LastIndex(text, end); i >= 0 {
-		return text[i+len(end):]
-	}
-	return text
+	return text[i+len(end):], true
 }
 
 // Objects returns the JSON objects that stand in a text, outermost ones only, up to the first broken one.

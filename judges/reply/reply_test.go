@@ -74,6 +74,7 @@ func TestReadRefuses(t *testing.T) {
 		{"The code is A.", "no JSON object"},
 		{"null", "no JSON object"},
 		{`"` + strings.ReplaceAll(good, `"`, `\"`) + `"`, "no JSON object"},
+		{"<think>" + good, "ends among its thoughts"},
 		{"[" + good + "]", "no JSON object"},
 		{"[" + good, "broken"},
 		{good[:len(good)-1], "the JSON is broken: it ends too early"},
