@@ -86,9 +86,9 @@ func (s *Store) ModelCalls(ctx context.Context, candidate string) ([]ModelCall, 
 
 // ReserveModelCall puts c.Reserved and c.Tokens aside for c.Request and returns the call's id. ErrExists when the reply is stored,
 // ErrAsked while the request is reserved. allow sees what counts so far in all that the call would count in, inside the
-// transaction, and must not use the store; its error refuses and passes unchanged.
+// transaction and never for two calls at once, and must not use the store; its error refuses and passes unchanged.
 func (s *Store) ReserveModelCall(ctx context.Context, c ModelCall, allow func(ModelTotals) error) (id int64, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) (err error) {
+	err = s.together(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
 		id, err = s.reserve(ctx, tx, c, allow)
 		return err
 	})
@@ -131,14 +131,16 @@ func (s *Store) insertModelCall(ctx context.Context, tx *sql.Tx, c ModelCall) (i
 const noteDead = "its process died before it ended"
 
 // end writes the end of a reserved call: of c its state, what counts, what was reported, latency, exchange and note.
-func (s *Store) end(ctx context.Context, q querier, c ModelCall) error {
-	res, err := q.ExecContext(ctx, `UPDATE model_call SET state = ?, micro_usd = ?, tokens = ?, tokens_in = ?, tokens_cached = ?,
-		tokens_out = ?, latency = ?, exchange = ?, note = ?, ended = ? WHERE id = ? AND state = 'reserved'`,
-		c.State, c.MicroUSD, c.Tokens, c.Input, c.Cached, c.Output, int64(c.Latency), c.Exchange, c.Note, nanos(s.clock()), c.ID)
-	if err != nil {
-		return explain(err)
-	}
-	return must(res.RowsAffected())
+func (s *Store) end(ctx context.Context, c ModelCall) error {
+	return s.together(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE model_call SET state = ?, micro_usd = ?, tokens = ?, tokens_in = ?, tokens_cached = ?,
+			tokens_out = ?, latency = ?, exchange = ?, note = ?, ended = ? WHERE id = ? AND state = 'reserved'`,
+			c.State, c.MicroUSD, c.Tokens, c.Input, c.Cached, c.Output, int64(c.Latency), c.Exchange, c.Note, nanos(s.clock()), c.ID)
+		if err != nil {
+			return err
+		}
+		return must(res.RowsAffected())
+	})
 }
 
 // SettleModelCall ends a reserved call with its reply: of c it reads ID, MicroUSD, Tokens, Input, Cached, Output, Latency,
@@ -147,7 +149,7 @@ func (s *Store) SettleModelCall(ctx context.Context, c ModelCall) error {
 	c.State = Settled
 	err := s.blobs.pin(c.Exchange)
 	if err == nil {
-		err = s.end(ctx, s.w, c)
+		err = s.end(ctx, c)
 	}
 	if err != nil {
 		return fmt.Errorf("settling model call %d: %w", c.ID, explainFile(err))
@@ -157,7 +159,7 @@ func (s *Store) SettleModelCall(ctx context.Context, c ModelCall) error {
 
 // ReleaseModelCall ends a reserved call that costs nothing. ErrNotFound when it is not reserved (any more).
 func (s *Store) ReleaseModelCall(ctx context.Context, id int64, note string) error {
-	if err := s.end(ctx, s.w, ModelCall{ID: id, State: Released, Note: note}); err != nil {
+	if err := s.end(ctx, ModelCall{ID: id, State: Released, Note: note}); err != nil {
 		return fmt.Errorf("releasing model call %d: %w", id, err)
 	}
 	return nil
@@ -166,8 +168,14 @@ func (s *Store) ReleaseModelCall(ctx context.Context, id int64, note string) err
 // LoseModelCall ends a reserved call of which nobody knows whether it is to pay: what was put aside stays counted.
 // ErrNotFound when it is not reserved (any more).
 func (s *Store) LoseModelCall(ctx context.Context, id int64, note string) error {
-	err := must(s.exec(ctx, `UPDATE model_call SET state = 'uncertain', note = ?, ended = ? WHERE id = ? AND state = 'reserved'`,
-		note, nanos(s.clock()), id))
+	err := s.together(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE model_call SET state = 'uncertain', note = ?, ended = ? WHERE id = ? AND state = 'reserved'`,
+			note, nanos(s.clock()), id)
+		if err != nil {
+			return err
+		}
+		return must(res.RowsAffected())
+	})
 	if err != nil {
 		return fmt.Errorf("marking model call %d uncertain: %w", id, err)
 	}

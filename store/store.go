@@ -43,6 +43,7 @@ type Store struct {
 	blobs *blobs
 
 	durability string
+	batch      batch
 }
 
 // OpenDir opens the store in dir, creates it unless o.MustExist, and brings its schema up to date. A store that a newer sluice
@@ -73,7 +74,7 @@ func openDir(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, clock: o.Clock, blobs: b, durability: o.durability}
+	s := &Store{dir: dir, clock: o.Clock, blobs: b, durability: o.durability, batch: batch{turn: make(chan struct{}, 1)}}
 	if err := s.connect(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

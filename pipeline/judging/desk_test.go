@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice/judges"
 	"sluice/judges/model"
 	"sluice/judges/model/modeltest"
@@ -205,4 +207,31 @@ func BenchmarkCached(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(n)*10, "s/10000")
 	same(b, "requests", server.Requests(), questions)
+}
+
+// BenchmarkPaid measures new questions, 16 at once, of a server that takes 50 ms for each: of-ideal is the share of the rate that the server
+// allows. Money is put aside and each reply is on disk before its question counts as answered.
+func BenchmarkPaid(b *testing.B) {
+	const latency, at = 50 * time.Millisecond, 16
+	server := modeltest.New(b, modeltest.Always(modeltest.Reply{Text: strings.Repeat("because ", 200), Input: 10, Output: 5, Wait: latency}))
+	s := openStore(b, b.TempDir(), newClock())
+	d := openDesk(b, s, Config{Config: server.Config("m"), Budget: Budget{RunUSD: usd(most), StoreUSD: usd(most), CandidateUSD: usd(most)}}, Options{})
+	const questions = 1000
+	text, n := strings.Repeat("+\tif a < b && c > 0 { return errors.New(\"a line of a diff\") }\n", 320), 0
+	for b.Loop() {
+		var g errgroup.Group
+		g.SetLimit(at)
+		for range questions {
+			n++
+			question := fmt.Sprint(n, text)
+			g.Go(func() error {
+				_, err := ask(b.Context(), d.Bench("a", "judge"), question)
+				return err
+			})
+		}
+		ok(b, g.Wait())
+	}
+	ideal := time.Duration(n) * latency / at
+	b.ReportMetric(ideal.Seconds()/b.Elapsed().Seconds(), "of-ideal")
+	same(b, "requests", server.Requests(), n)
 }

@@ -34,12 +34,11 @@ const most = 1 << 50
 type Ledger struct {
 	store *store.Store
 	terms Terms
-	// turn is held while money is put aside, so that open holds all that this run has put aside. A channel, because waiting for it
-	// ends with the context.
-	turn chan struct{}
 
-	mu    sync.Mutex
-	open  map[int64]model.Reservation
+	mu sync.Mutex
+	// open holds all that this run has put aside or, its transaction still open, is putting aside.
+	open  map[*model.Reservation]bool
+	byID  map[int64]*model.Reservation
 	ended chan struct{} // closed and made anew when one of open ends
 }
 
@@ -47,7 +46,7 @@ var _ model.Ledger = (*Ledger)(nil)
 
 // NewLedger returns the ledger of a run. What processes that died had put aside becomes uncertain.
 func NewLedger(ctx context.Context, s *store.Store, t Terms) (*Ledger, error) {
-	l := &Ledger{store: s, terms: t, turn: make(chan struct{}, 1), open: map[int64]model.Reservation{}, ended: make(chan struct{})}
+	l := &Ledger{store: s, terms: t, open: map[*model.Reservation]bool{}, byID: map[int64]*model.Reservation{}, ended: make(chan struct{})}
 	if _, err := l.abandon(ctx); err != nil {
 		return nil, err
 	}
@@ -114,23 +113,42 @@ func (l *Ledger) try(ctx context.Context, r model.Reservation) (int64, error) {
 	if r.MicroUSD < 0 || r.Tokens < 0 || r.MicroUSD > most || r.Tokens > most {
 		return 0, &overBudget{what: "no budget allows a question of this price"}
 	}
-	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
 	id, err := l.store.ReserveModelCall(ctx, store.ModelCall{
 		Request: r.Key, Candidate: r.Charge.Candidate, Stage: r.Charge.Stage, Run: l.terms.Run, Owner: l.terms.Owner,
 		Prompt: r.Prompt, Version: r.Version, Model: r.Model, Reserved: r.MicroUSD, Tokens: r.Tokens,
-	}, func(t store.ModelTotals) error { return l.allow(r, t) })
+	}, func(t store.ModelTotals) error {
+		err := l.allow(r, t)
+		if err == nil {
+			l.note(&r)
+		}
+		return err
+	})
 	if err != nil {
+		l.forget(&r)
 		return 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open[id] = r
+	l.byID[id] = &r
 	return id, nil
+}
+
+// note says that r is being put aside: whoever comes next in the same transaction must know.
+func (l *Ledger) note(r *model.Reservation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[r] = true
+}
+
+// forget says that r is on its way no more, if it was.
+func (l *Ledger) forget(r *model.Reservation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[r] {
+		delete(l.open, r)
+		close(l.ended)
+		l.ended = make(chan struct{})
+	}
 }
 
 // allow decides about r when t counts already.
@@ -156,9 +174,9 @@ func (l *Ledger) allow(r model.Reservation, t store.ModelTotals) error {
 func (l *Ledger) onTheirWay(r model.Reservation, b bound) (sum int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.open {
-		if b.shares(o, r) {
-			sum += b.amount(o)
+	for o := range l.open {
+		if b.shares(*o, r) {
+			sum += b.amount(*o)
 		}
 	}
 	return sum
@@ -173,10 +191,10 @@ func (l *Ledger) nextEnd() <-chan struct{} {
 // close says that a question is on its way no more, however that went: one whose end could not be recorded must not be waited for.
 func (l *Ledger) close(id int64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.open, id)
-	close(l.ended)
-	l.ended = make(chan struct{})
+	r := l.byID[id]
+	delete(l.byID, id)
+	l.mu.Unlock()
+	l.forget(r)
 }
 
 // Settle stores the exchange and then, in one step, that the question is paid and answered by it. Killed before that step, the
