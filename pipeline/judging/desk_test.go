@@ -209,10 +209,10 @@ func BenchmarkCached(b *testing.B) {
 	same(b, "requests", server.Requests(), questions)
 }
 
-// BenchmarkPaid measures new questions, 16 at once, of a server that takes 50 ms for each: of-ideal is the share of the rate that the server
-// allows. Money is put aside and each reply is on disk before its question counts as answered.
+// BenchmarkPaid measures new questions of a server that takes 50 ms for each and is asked 16 at once, by 24 that ask: of-ideal is the share
+// of the rate that the server allows. Money is put aside, and each reply is on disk before its question counts as answered.
 func BenchmarkPaid(b *testing.B) {
-	const latency, at = 50 * time.Millisecond, 16
+	const latency, at, callers = 50 * time.Millisecond, 16, 24
 	server := modeltest.New(b, modeltest.Always(modeltest.Reply{Text: strings.Repeat("because ", 200), Input: 10, Output: 5, Wait: latency}))
 	s := openStore(b, b.TempDir(), newClock())
 	d := openDesk(b, s, Config{Config: server.Config("m"), Budget: Budget{RunUSD: usd(most), StoreUSD: usd(most), CandidateUSD: usd(most)}}, Options{})
@@ -220,7 +220,7 @@ func BenchmarkPaid(b *testing.B) {
 	text, n := strings.Repeat("+\tif a < b && c > 0 { return errors.New(\"a line of a diff\") }\n", 320), 0
 	for b.Loop() {
 		var g errgroup.Group
-		g.SetLimit(at)
+		g.SetLimit(callers)
 		for range questions {
 			n++
 			question := fmt.Sprint(n, text)
