@@ -217,7 +217,7 @@ func TestReadIsQuick(t *testing.T) {
 		if _, err := Read(text, schema(t), "0123456789abcdef"); err == nil {
 			t.Errorf("%q, many times, was read", unit)
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%q, many times: %v", unit, took)
 		}
 		if testing.Verbose() {
