@@ -131,7 +131,7 @@ func files(in Input) []Finding {
 		}
 		existed := f.Before != nil || f.Special
 		switch {
-		case generated(f.Path) && f.Before == nil:
+		case Generated(f.Path) && f.Before == nil:
 		case f.Role == Production && existed:
 			add(EditedProduction, true, "a production file is not as it was")
 		case f.Role == Production:
@@ -149,8 +149,8 @@ func files(in Input) []Finding {
 	return out
 }
 
-// generated reports whether a new file is what builds and test runs leave behind.
-func generated(p string) bool {
+// Generated reports whether a new file is what builds and test runs leave behind.
+func Generated(p string) bool {
 	for _, part := range strings.Split(path.Dir(p), "/") {
 		switch part {
 		case "__pycache__", "build", "dist", "node_modules", "target", ".venv", "venv", ".tox", ".nox", ".eggs", ".git", ".cache", "htmlcov":

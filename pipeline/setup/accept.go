@@ -1,0 +1,187 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/judges/operation"
+	"sluice/pipeline"
+	"sluice/pipeline/agents"
+	"sluice/replay"
+	"sluice/replay/runner"
+)
+
+// acceptVersion is part of every trial's key: raise it when the same recipe would be judged otherwise.
+const acceptVersion = 1
+
+// Trial is one replay of a recipe from nothing.
+type Trial struct {
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason"` // one line
+	Tests  int    `json:"tests"`  // that the report names
+	// Broken are packages or files that did not build or could not be collected.
+	Broken  map[string]string `json:"broken,omitempty"`
+	Install string            `json:"install,omitempty"` // what installing printed
+	Log     string            `json:"log,omitempty"`     // what the test step printed, cut
+}
+
+// Accept replays a recipe: it is installed, its Build steps must leave the project's files alone, and the canonical test command
+// must write a report that names at least one test of the tree. The result is kept under the recipe's fingerprint.
+func (s *Setup) Accept(ctx context.Context, q Request, r replay.Recipe) (Trial, error) {
+	var t Trial
+	tool, err := runner.For(r.Runner)
+	if err != nil {
+		return t, pipeline.Permanent(err)
+	}
+	w := pipeline.Work{Kind: "setup-trial", Label: "trial of a recipe for " + q.Label, Inputs: []any{
+		acceptVersion, s.Crew.Sandbox.Name(), r.Fingerprint, q.Tree.ID(), q.Target, s.Limits,
+	}}
+	b, err := q.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
+		t, err := s.trial(ctx, q, r, tool)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(t)
+	})
+	if err != nil {
+		return t, fmt.Errorf("trying a recipe: %w", err)
+	}
+	return t, json.Unmarshal(b, &t)
+}
+
+func (s *Setup) trial(ctx context.Context, q Request, r replay.Recipe, tool replay.Runner) (Trial, error) {
+	env, err := s.Crew.Sandbox.Prepare(ctx, r, q.Tree)
+	var failed *replay.InstallError
+	if errors.As(err, &failed) {
+		return Trial{Reason: failed.Error(), Install: cut(failed.Log)}, nil
+	}
+	if err != nil {
+		return Trial{}, err
+	}
+	t := Trial{Install: cut(env.Log)}
+	if len(r.Build) > 0 {
+		if t.Reason, err = s.builds(ctx, q, env); err != nil || t.Reason != "" {
+			return t, err
+		}
+	}
+	res, err := s.Crew.Sandbox.Run(ctx, replay.Job{
+		Name: "trial of " + q.Label, Tree: q.Tree, Env: env, Steps: swept(tool.Steps(r, q.Target)), Limits: s.Limits,
+	})
+	if err != nil {
+		return t, err
+	}
+	report := tool.Parse(r, q.Target, res)
+	t.Broken = report.Broken
+	if step := res.Step(runner.StepTest); step != nil {
+		t.Log = cut(string(step.Stdout) + string(step.Stderr))
+	}
+	return t, s.decide(ctx, q, r, report, &t)
+}
+
+// sweep empties the folder for reports before the tests: what a recipe's own commands may have put there is no report.
+var sweep = replay.Step{
+	Name: "sweep", Args: []string{"sh", "-c", `rm -rf "$1"/* "$1"/.[!.]*`, "sh", "{out}"}, MustPass: true,
+}
+
+func swept(steps []replay.Step) []replay.Step {
+	i := slices.IndexFunc(steps, func(st replay.Step) bool { return st.Name == runner.StepTest })
+	return slices.Insert(slices.Clone(steps), max(i, 0), sweep)
+}
+
+// builds runs the recipe's Build steps over a fresh state and says what is wrong with what they did to the project's files.
+func (s *Setup) builds(ctx context.Context, q Request, env replay.Env) (reason string, err error) {
+	session, err := s.Crew.Sandbox.Open(ctx, replay.SessionSpec{Name: "builds of " + q.Label, Tree: q.Tree, Env: &env, Limits: s.Limits})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for _, st := range env.Recipe.Build {
+		r, err := session.Exec(ctx, st)
+		if err != nil {
+			return "", err
+		}
+		if r.Stop != replay.Exited || r.ExitCode != 0 {
+			return fmt.Sprintf("build step %q: %s, code %d: %s", st.Name, r.Stop, r.ExitCode, lastLine(string(r.Stdout)+string(r.Stderr))), nil
+		}
+	}
+	changes, err := agents.Collect(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	files, err := changes.Operation(ctx, q.Tree, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range operation.Check(operation.Input{Files: files}) {
+		return "its build steps: " + f.String(), nil
+	}
+	if !changes.Whole {
+		return "its build steps change more than can be looked at", nil
+	}
+	return "", nil
+}
+
+// decide looks for one test of the tree in a report that can be believed.
+func (s *Setup) decide(ctx context.Context, q Request, r replay.Recipe, report replay.Report, t *Trial) error {
+	t.Tests = len(report.Tests)
+	switch {
+	case report.Stop == replay.Timeout || report.Stop == replay.OOM:
+		t.Reason = "the tests were ended: " + string(report.Stop)
+		return nil
+	case report.Inconsistent != "":
+		t.Reason = report.Inconsistent
+		return nil
+	case t.Tests == 0:
+		t.Reason = "no test ran" + firstOf(report.Broken)
+		return nil
+	}
+	for _, test := range report.Tests {
+		ok, err := ofTree(ctx, q.Tree, r, test.ID)
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.OK, t.Reason = true, fmt.Sprintf("the report names %d tests", t.Tests)
+			return nil
+		}
+	}
+	t.Reason = "the report names no test of the tree: " + report.Tests[0].ID
+	return nil
+}
+
+// ofTree reports whether a test's id names a file of the tree, or a package of the module.
+func ofTree(ctx context.Context, tree replay.Tree, r replay.Recipe, id string) (bool, error) {
+	place, _, ok := strings.Cut(id, "::")
+	if !ok {
+		return false, nil
+	}
+	if r.Runner == "gotest" {
+		return r.Module == "" || place == r.Module || strings.HasPrefix(place, r.Module+"/"), nil
+	}
+	_, err := tree.ReadFile(ctx, place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func firstOf(broken map[string]string) string {
+	names := []string{}
+	for k := range broken {
+		names = append(names, k)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "; " + names[0] + ": " + lastLine(broken[names[0]])
+}
+
+// byHand matches commands that write what only a test tool may write.
+var byHand = regexp.MustCompile(`(?i)<test(?:case|suites?)|\{out\}|sluice-io|/sluice/[0-9a-f]{32}|junit\.xml|/proc/[^ ]*/fd`)

@@ -1,0 +1,178 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"sluice/judges/agent"
+	"sluice/judges/operation"
+	"sluice/pipeline"
+	"sluice/replay"
+	"sluice/replay/runner"
+)
+
+// The variables by which an agent's commands name places, in its session and in its recipe.
+const (
+	envVar  = "SLUICE_ENV"
+	treeVar = "SLUICE_TREE"
+)
+
+// reportFolder is where the agent's own runs put their reports. Nothing reads them.
+const reportFolder = "/tmp/report"
+
+// evidence is what the agent is told.
+func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, error) {
+	start := q.start()
+	tool, err := runner.For(start.Runner)
+	if err != nil {
+		return nil, pipeline.Permanent(fmt.Errorf("%w: %w", errNoRunner, err))
+	}
+	layout, err := top(ctx, q.Tree)
+	if err != nil {
+		return nil, err
+	}
+	test := tool.Steps(start, q.Target)
+	test = test[:1+slices.IndexFunc(test, func(st replay.Step) bool { return st.Name == runner.StepTest })]
+	given := map[string][]string{
+		"acceptance": {Shell(test)}, "place": {s.place(start)}, "layout": {layout}, "failure": {q.Why},
+	}
+	if strings.TrimSpace(q.Why) == "" {
+		given["failure"] = []string{"There is no standard recipe for this project."}
+	}
+	if q.Recipe != nil {
+		given["standard"] = []string{"# to install, with the network\n" + Shell(q.Recipe.Install) +
+			"\n# then over every fresh copy of the folder, without a network\n" + Shell(q.Recipe.Build)}
+	}
+	return given, nil
+}
+
+// place says where the agent is, in words that hold for its recipe too.
+func (s *Setup) place(r replay.Recipe) string {
+	lines := []string{
+		"The project's folder is the current one; the variable " + treeVar + " names it. It holds no git history.",
+		"The variable " + envVar + " names the environment's folder, empty now. What you install belongs there: the tests see it, and " +
+			"what your commands leave in the project's folder or in /tmp is gone before they run.",
+	}
+	if r.Root != "" {
+		lines = append(lines, "The part of the project that is tested lies in its folder "+r.Root+".")
+	}
+	if r.Env["VIRTUAL_ENV"] != "" {
+		lines = append(lines, `The tests run with the interpreter of the virtual environment "$`+envVar+
+			`/venv", which does not exist yet: your first installing command makes it (python3 -m venv).`)
+	}
+	if s.Crew.Sandbox.Name() == "docker" {
+		lines = append(lines, "You are root in a container of Debian with the network; system packages come from apt-get and stay.")
+	} else {
+		lines = append(lines, "You have the network; system packages cannot be installed, the system's folders are read-only.")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// top lists the files of the tree's upper folders that say what a project needs.
+func top(ctx context.Context, t replay.Tree) (string, error) {
+	const most = 200
+	var lines []string
+	folders := map[string]int{}
+	err := t.Each(ctx, func(f replay.File) error {
+		first, _, below := strings.Cut(f.Path, "/")
+		switch {
+		case below:
+			folders[first]++
+		case f.Mode&fs.ModeSymlink != 0:
+			lines = append(lines, f.Path+" (a link)")
+		default:
+			lines = append(lines, f.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("listing the tree: %w", err)
+	}
+	for name, n := range folders {
+		lines = append(lines, fmt.Sprintf("%s/ (%d files)", name, n))
+	}
+	slices.Sort(lines)
+	if len(lines) == 0 {
+		return "(no files)", nil
+	}
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… and %d more", more))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// Shell writes steps as commands that an agent could run.
+func Shell(steps []replay.Step) string {
+	var out []string
+	for _, st := range steps {
+		if st.Warm {
+			continue
+		}
+		var words []string
+		if st.Dir != "" && st.Dir != "." {
+			words = append(words, "cd", word(path.Join("{tree}", st.Dir)), "&&")
+		}
+		for _, k := range sortedKeys(st.Env) {
+			words = append(words, k+"="+word(st.Env[k]))
+		}
+		for _, a := range st.Args {
+			words = append(words, word(a))
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	return strings.Join(out, "\n")
+}
+
+const plainBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-"
+
+// word quotes one argument; the tokens of places become variables.
+func word(s string) string {
+	places := strings.NewReplacer("{tree}", "$"+treeVar, "{env}", "$"+envVar, "{out}", reportFolder)
+	if named := places.Replace(s); named != s {
+		return `"` + places.Replace(strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)) + `"`
+	}
+	if s != "" && strings.Trim(s, plainBytes) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func sortedKeys(m map[string]string) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// copies reports whether a command installs the project as a copy: the tests of another state would then see this one's files.
+func copies(command string) bool {
+	var r operation.Reader
+	calls, _ := r.Read(command)
+	for _, c := range calls {
+		line := strings.Join(c.Args, " ")
+		install := strings.Contains(line, "pip install") || strings.HasPrefix(line, "pip3 install")
+		for i, a := range c.Args {
+			local := a == "." || strings.HasPrefix(a, ".[") || a == "./" || strings.HasPrefix(a, "file:")
+			if install && local && c.Args[max(0, i-1)] != "-e" && c.Args[max(0, i-1)] != "--editable" {
+				return true
+			}
+			if a == "setup.py" && slices.Contains(c.Args, "install") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func cut(s string) string { return agent.CutMiddle(strings.ToValidUTF8(s, "\uFFFD"), 64<<10) }
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return agent.CutMiddle(strings.ToValidUTF8(lines[len(lines)-1], "\uFFFD"), 300)
+}
