@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/judges/model"
+	"sluice/judges/reply"
 )
 
 // Output is what one command did.
@@ -154,6 +155,7 @@ type Spent struct {
 type session struct {
 	Options
 	task     Task
+	schema   *reply.Schema
 	shell    Shell
 	messages []model.Message
 	out      Transcript
@@ -171,7 +173,11 @@ func Run(ctx context.Context, o Options, t Task, shell Shell) (Transcript, Spent
 	if o.Limits.Time > 0 && o.Clock == nil {
 		return Transcript{}, Spent{}, errors.New("running an agent: a limit of time wants a clock")
 	}
-	s := &session{Options: o, task: t, shell: shell, messages: append([]model.Message{}, t.Opening...), seen: map[string]int{}}
+	schema, err := reply.Compile(t.Schema)
+	if err != nil {
+		return Transcript{}, Spent{}, fmt.Errorf("running agent %s: %w", t.Prompt, err)
+	}
+	s := &session{Options: o, schema: schema, task: t, shell: shell, messages: append([]model.Message{}, t.Opening...), seen: map[string]int{}}
 	s.out = Transcript{Prompt: t.Prompt, Version: t.Version, Model: o.Model, Limits: o.Limits, Turns: []Turn{}}
 	for s.out.End == "" {
 		if err := ctx.Err(); err != nil {
@@ -212,7 +218,7 @@ func (s *session) turn(ctx context.Context) error {
 		return s.unanswered(err)
 	}
 	t := Turn{N: len(s.out.Turns) + 1, Key: answer.Key, Reply: answer.Text, Usage: answer.Usage}
-	a, err := read(answer.Text, s.task.Schema)
+	a, err := read(answer.Text, s.schema)
 	switch {
 	case err != nil:
 		t.Kind, t.Said = Unreadable, err.Error()

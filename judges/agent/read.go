@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sluice/judges/evidence"
+	"sluice/judges/reply"
 )
 
 // maxCommand is how long a command may be, in bytes.
@@ -44,7 +45,7 @@ type block struct {
 }
 
 // read takes a reply apart. Its error is the line for the model.
-func read(text string, schema json.RawMessage) (action, error) {
+func read(text string, schema *reply.Schema) (action, error) {
 	text = thoughts.ReplaceAllString(text, "")
 	blocks, err := blocksOf(text)
 	switch {

@@ -4,10 +4,16 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sluice/judges/reply"
 )
 
 func TestRead(t *testing.T) {
 	t.Parallel()
+	schema, err := reply.Compile(testSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
 	report := `{"reasoning":"r","done":true}`
 	for _, tt := range []struct{ name, text, command, report, want string }{
 		{"a command", "Let me look.\n```sh\nls -la\n```", "ls -la", "", ""},
@@ -37,7 +43,7 @@ func TestRead(t *testing.T) {
 		{"a report with more", "```json\n{\"reasoning\":\"r\",\"done\":true,\"x\":1}\n```", "", "", "x"},
 		{"a broken report", "```json\n{\"reasoning\":\n```", "", "", "JSON"},
 	} {
-		a, err := read(tt.text, testSchema)
+		a, err := read(tt.text, schema)
 		said := ""
 		if err != nil {
 			said = err.Error()
@@ -55,8 +61,12 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{"```sh\nls\n```", "```json\n{\"reasoning\":\"r\",\"done\":false}\n```", "~~~\n```\n~~~", "<think>", "{", "````\n```\n````"} {
 		f.Add(s)
 	}
+	schema, err := reply.Compile(testSchema)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := read(text, testSchema)
+		a, err := read(text, schema)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") || !utf8.ValidString(err.Error()) {
 				t.Errorf("%q: the model is told %q", text, err)

@@ -3,26 +3,16 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
+	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"sluice/judges/reply"
 )
 
-func readReport(text string, schema json.RawMessage) (action, error) {
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return action{}, errors.New("The report is no JSON: " + err.Error())
-	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(schema, &s); err != nil {
-		return action{}, err
-	}
-	res, err := s.Resolve(nil)
+// readReport reads the final report strictly. Its error is one line for the model.
+func readReport(text string, schema *reply.Schema) (action, error) {
+	raw, err := reply.Read(text, schema, "")
 	if err != nil {
-		return action{}, err
+		return action{}, errors.New("The report cannot be used: " + strings.TrimSuffix(oneLine(err.Error()), ".") + ".")
 	}
-	if err := res.Validate(v); err != nil {
-		return action{}, fmt.Errorf("The report does not fit: %s", oneLine(err.Error()))
-	}
-	return action{report: json.RawMessage(text)}, nil
+	return action{report: json.RawMessage(raw)}, nil
 }

@@ -19,7 +19,7 @@ const (
 // fetches looks for commands that bring the project's own releases or history into the state.
 func fetches(in Input) []Finding {
 	var out []Finding
-	r := Reader{File: in.Source}
+	r := Reader{File: in.Source, Vars: in.Vars}
 	own := newSelf(in.Self)
 	for _, c := range in.Commands {
 		calls, doubts := r.Read(c.Text)
@@ -145,7 +145,7 @@ func (f fetch) judge() (guilt, string) {
 	args := f.call.Args
 	name := strings.TrimSuffix(path.Base(args[0]), ".exe")
 	switch {
-	case strings.Contains(args[0], unknown):
+	case strings.Contains(name, unknown):
 		return maybe, "runs a program that the text does not show"
 	case pipName.MatchString(name):
 		return f.pip(args[1:])

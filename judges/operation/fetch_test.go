@@ -32,7 +32,7 @@ func TestFetches(t *testing.T) {
 	t.Parallel()
 	for want, texts := range map[string][]string{
 		"sure": {
-			"pip install shop-kit", "pip3 install Shop_Kit==2.0", "pip install 'shop.kit[test]>=1'", "python -m pip install -U shop-kit",
+			"pip install shop-kit", "$UNKNOWN/bin/pip install shop-kit", "pip3 install Shop_Kit==2.0", "pip install 'shop.kit[test]>=1'", "python -m pip install -U shop-kit",
 			"/opt/env/bin/python3.12 -m pip install --no-deps shop-kit", "pip install -q -i https://mirror/simple shop-kit", "pip download shop-kit",
 			"uv pip install --python venv/bin/python shop-kit", "uv add shop-kit", "uvx shop-kit", "pipx install shop-kit", "poetry add shop-kit@latest",
 			"conda install -y -c conda-forge shop-kit", "easy_install shop-kit", "uv run --with shop-kit pytest",

@@ -99,6 +99,7 @@ type Input struct {
 	Needs    []Need
 	Claims   []Claim
 	Quotes   []string                         // lines that the report says were printed
+	Vars     map[string]string                // that every command finds set
 	Source   func(path string) (string, bool) // a file of the tree as it was; may be nil
 }
 

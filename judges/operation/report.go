@@ -23,7 +23,7 @@ func needs(in Input) []Finding {
 
 // holds reports whether one call of a command has all words; a comment or a string that is printed has none.
 func holds(in Input, c Command, words []string) bool {
-	r := Reader{File: in.Source}
+	r := Reader{File: in.Source, Vars: in.Vars}
 	calls, _ := r.Read(c.Text)
 	return slices.ContainsFunc(calls, func(call Call) bool {
 		if first := call.Args[0]; first == "echo" || first == "printf" || first == ":" {

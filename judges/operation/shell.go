@@ -3,6 +3,7 @@ package operation
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -34,6 +35,7 @@ const (
 type Reader struct {
 	// File returns the text of a file of the tree as it was; may be nil.
 	File func(path string) (string, bool)
+	Vars map[string]string // that every text finds set
 
 	files map[string]string // what earlier commands wrote
 	calls []Call
@@ -46,7 +48,11 @@ func (r *Reader) Read(text string) (calls []Call, doubts []string) {
 		r.files = map[string]string{}
 	}
 	r.calls, r.doubt = nil, nil
-	r.script(text, map[string]string{}, 0)
+	vars := maps.Clone(r.Vars)
+	if vars == nil {
+		vars = map[string]string{}
+	}
+	r.script(text, vars, 0)
 	return r.calls, r.doubt
 }
 

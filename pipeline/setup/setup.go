@@ -247,7 +247,8 @@ func operations(ctx context.Context, q Request, log agents.Log, r Report) ([]ope
 	if err != nil {
 		return nil, err
 	}
-	in := operation.Input{Files: files, Self: q.Self, Quotes: []string{r.Quote}, Needs: []operation.Need{need(q.start().Runner)}}
+	start := q.start()
+	in := operation.Input{Vars: start.Env, Files: files, Self: q.Self, Quotes: []string{r.Quote}, Needs: []operation.Need{need(start.Runner)}}
 	in.Source = func(p string) (string, bool) {
 		b, err := q.Tree.ReadFile(ctx, strings.TrimPrefix(p, "./"))
 		return string(b), err == nil
