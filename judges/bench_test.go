@@ -12,7 +12,7 @@ import (
 	"sluice/prompts"
 )
 
-// patchOf is a patch with files of that many hunks of forty lines: 1.5 KB a hunk.
+// patchOf is a patch with files of that many hunks of forty lines: 2 KB a hunk.
 func patchOf(files, hunks, seed int) string {
 	var out strings.Builder
 	for f := range files {
@@ -28,7 +28,7 @@ func patchOf(files, hunks, seed int) string {
 }
 
 // BenchmarkStored rules on cases whose replies are all in the ledger: 10,000 such judgements are to take well under ten
-// seconds. A case has about 30 KB of evidence, of which 20 KB are sent.
+// seconds. A case has 36 KB of evidence, of which 22 KB are sent.
 func BenchmarkStored(b *testing.B) {
 	answer, err := json.Marshal(map[string]string{"reasoning": "Both lines were written by the earlier change.", "code": "A", "quote": "pkg/file0.go b/pkg/file0.go"})
 	if err != nil {

@@ -203,12 +203,11 @@ func (p Prompt) Fill(texts map[string]string) string {
 	return holders.ReplaceAllStringFunc(p.User, func(m string) string { return texts[strings.Trim(m, "{}")] })
 }
 
-// tomlLine is the first line of a TOML error, with its place.
+// tomlLine is a TOML error as one line, with its place. Messages may quote line breaks.
 func tomlLine(err error) string {
 	var pe toml.ParseError
 	if errors.As(err, &pe) {
-		return fmt.Sprintf("line %d: %s", pe.Position.Line+1, pe.Message)
+		return fmt.Sprintf("line %d: %s", pe.Position.Line+1, strings.Join(strings.Fields(pe.Message), " "))
 	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
+	return strings.Join(strings.Fields(err.Error()), " ")
 }
