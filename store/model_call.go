@@ -128,8 +128,6 @@ func (s *Store) insertModelCall(ctx context.Context, tx *sql.Tx, c ModelCall) (i
 	return id, err
 }
 
-const noteDead = "its process died before it ended"
-
 // end writes the end of a reserved call: of c its state, what counts, what was reported, latency, exchange and note.
 func (s *Store) end(ctx context.Context, c ModelCall) error {
 	return s.together(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -182,8 +180,8 @@ func (s *Store) LoseModelCall(ctx context.Context, id int64, note string) error 
 	return nil
 }
 
-// AbandonModelCalls makes the reserved calls of dead processes uncertain, and returns how many there were.
-func (s *Store) AbandonModelCalls(ctx context.Context, dead func(ModelCall) bool) (n int, err error) {
+// AbandonModelCalls makes the reserved calls uncertain that dead chooses, with a note, and returns how many there were.
+func (s *Store) AbandonModelCalls(ctx context.Context, note string, dead func(ModelCall) bool) (n int, err error) {
 	open, err := list(ctx, s.r, scanModelCall, `SELECT `+modelCallColumns+` FROM model_call WHERE state = 'reserved' ORDER BY id`)
 	if err != nil {
 		return 0, fmt.Errorf("looking for model calls of dead processes: %w", err)
@@ -192,7 +190,7 @@ func (s *Store) AbandonModelCalls(ctx context.Context, dead func(ModelCall) bool
 		if !dead(c) {
 			continue
 		}
-		err := s.LoseModelCall(ctx, c.ID, noteDead)
+		err := s.LoseModelCall(ctx, c.ID, note)
 		if errors.Is(err, ErrNotFound) { // another process met it too
 			continue
 		}

@@ -103,12 +103,12 @@ func TestAbandonModelCalls(t *testing.T) {
 		c := question("q", "")
 		c.Owner, c.Request = owner, owner+c.Request
 		if owner == "dead" {
-			_, err := s.AbandonModelCalls(t.Context(), func(c ModelCall) bool { return c.Owner == "dead" })
+			_, err := s.AbandonModelCalls(t.Context(), "dead", func(c ModelCall) bool { return c.Owner == "dead" })
 			ok(t, err)
 		}
 		reserve(t, s, c)
 	}
-	n, err := s.AbandonModelCalls(t.Context(), func(c ModelCall) bool { return c.Owner == "dead" })
+	n, err := s.AbandonModelCalls(t.Context(), "dead", func(c ModelCall) bool { return c.Owner == "dead" })
 	ok(t, err)
 	same(t, "abandoned", n, 1)
 	calls, err := s.ModelCalls(t.Context(), "")

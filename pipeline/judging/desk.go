@@ -86,7 +86,7 @@ func (d *Desk) Run() string { return d.ledger.terms.Run }
 
 // Close ends the run. A question whose end could not be recorded becomes uncertain. Nobody may be asking any more.
 func (d *Desk) Close(ctx context.Context) error {
-	_, err := d.ledger.store.AbandonModelCalls(ctx, func(c store.ModelCall) bool { return c.Run == d.ledger.terms.Run })
+	_, err := d.ledger.store.AbandonModelCalls(ctx, "its end could not be recorded", func(c store.ModelCall) bool { return c.Run == d.Run() })
 	return err
 }
 

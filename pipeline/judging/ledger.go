@@ -56,7 +56,7 @@ func NewLedger(ctx context.Context, s *store.Store, t Terms) (*Ledger, error) {
 // abandon marks what dead processes had put aside.
 func (l *Ledger) abandon(ctx context.Context) (int, error) {
 	now := l.terms.Clock()
-	return l.store.AbandonModelCalls(ctx, func(c store.ModelCall) bool {
+	return l.store.AbandonModelCalls(ctx, "its process died before it ended", func(c store.ModelCall) bool {
 		if c.Owner == l.terms.Owner {
 			return false
 		}
