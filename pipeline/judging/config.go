@@ -31,6 +31,8 @@ type Config struct {
 	Panels   map[string]judges.Panel `toml:"panel"`
 	Budget   Budget                  `toml:"budget"`
 	Disagree string                  `toml:"disagree"` // DisagreeRejects or DisagreeHolds; "": DisagreeRejects
+	// Severity is the rule from the facts of a defect to its tier; none: judges.DefaultSeverity.
+	Severity judges.SeverityTable `toml:"severity"`
 }
 
 // The most that a configuration may ask for or be.
@@ -135,6 +137,9 @@ func (c Config) Check() error {
 		names[m.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Panels)) {
+		if _, known := judges.ByName(name); !known && name != DefaultPanel {
+			faults = append(faults, fmt.Errorf("panel.%s: no judge is called so", name))
+		}
 		for _, fault := range panelFaults(c.Panels[name], names) {
 			faults = append(faults, fmt.Errorf("panel.%s: %s", name, fault))
 		}
@@ -147,6 +152,9 @@ func (c Config) Check() error {
 	}
 	if !slices.Contains([]string{"", DisagreeRejects, DisagreeHolds}, c.Disagree) {
 		faults = append(faults, fmt.Errorf("disagree: must be %q or %q", DisagreeRejects, DisagreeHolds))
+	}
+	if len(c.Severity) > 0 {
+		faults = append(faults, c.Severity.Check())
 	}
 	return errors.Join(faults...)
 }

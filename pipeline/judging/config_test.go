@@ -85,6 +85,7 @@ func TestDocumentedConfig(t *testing.T) {
 	if !found || len(c.Models) == 0 || c.Budget.RunUSD == nil || c.Budget.StoreUSD == nil || c.Budget.StageUSD == nil || c.Budget.RunTokens == nil {
 		t.Errorf("it does not show everything: %+v", c)
 	}
+	same(t, "severity", c.Severity, judges.DefaultSeverity())
 }
 
 // One model needs no panel.
@@ -116,7 +117,9 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"too much", "run_usd = 2.5", "run_usd = 9000000000000000000", "more than a budget can be"},
 		{"negative tokens", "run_tokens = 1000000", "run_tokens = -1", "budget.run_tokens: may not be negative"},
 		{"disagree", `"hold"`, `"maybe"`, `disagree: must be "reject" or "hold"`},
-		{"no default panel", "[panel.default]", "[panel.other]", "panel.default: is missing; say which of the 2 models judge"},
+		{"no default panel", "[panel.default]", "[panel.severity]", "panel.default: is missing; say which of the 2 models judge"},
+		{"a judge that is not there", "[panel.szz-attribution]", "[panel.szz]", "panel.szz: no judge is called so"},
+		{"severity", "[budget]", "[[severity]]\nimpact = \"broken\"\n[budget]", "severity, row 1: broad"},
 		{"unknown model of a panel", `models = ["small"]`, `models = ["tiny"]`, `panel.default: models: there is no model "tiny"`},
 		{"empty panel", `models = ["small"]`, `models = []`, "panel.default: models: is empty"},
 		{"model twice", `["small", "large"]`, `["small", "small"]`, `"small" stands twice`},

@@ -81,6 +81,9 @@ func (d *Desk) Disagreement() string {
 	return d.config.Disagree
 }
 
+// Severity is the tier that the configured table gives to a defect; see judges.Severity.
+func (d *Desk) Severity(a judges.Axes) (string, error) { return judges.Severity(a, d.config.Severity) }
+
 // Run names the run, as the ledger's rows do.
 func (d *Desk) Run() string { return d.ledger.terms.Run }
 
