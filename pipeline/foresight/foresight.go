@@ -59,6 +59,8 @@ type Deps struct {
 	Sandbox replay.Sandbox
 	Repo    string // "owner/name", for references in texts
 	Image   string // base image of recipes
+	// Setup is asked for a recipe where no heuristic has one that runs tests. Nil: nobody is.
+	Setup Installer
 }
 
 // family carries what the stages share.
@@ -90,6 +92,7 @@ const (
 	evFindings    = "findings"    // of the rules judge
 	evStatement   = "statement"   // the cleaned text
 	evEnvironment = "environment" // recipe and environment of each state
+	evSetups      = "setups"      // what an agent did to find recipes
 	evFixRuns     = "fix-runs"    // runs 3, 4 and 5
 	evTaskRuns    = "task-runs"   // runs 1 and 2
 	evOriginRuns  = "origin-runs" // runs 6 and 7

@@ -23,8 +23,9 @@ const acceptVersion = 1
 // Trial is one replay of a recipe from nothing.
 type Trial struct {
 	OK     bool   `json:"ok"`
-	Reason string `json:"reason"` // one line
-	Tests  int    `json:"tests"`  // that the report names
+	Reason string `json:"reason"`          // one line
+	Tests  int    `json:"tests"`           // that the report names
+	Ended  bool   `json:"ended,omitempty"` // a limit of the sandbox ended the tests: no other recipe would help
 	// Broken are packages or files that did not build or could not be collected.
 	Broken  map[string]string `json:"broken,omitempty"`
 	Install string            `json:"install,omitempty"` // what installing printed
@@ -132,7 +133,7 @@ func (s *Setup) decide(ctx context.Context, q Request, r replay.Recipe, report r
 	t.Tests = len(report.Tests)
 	switch {
 	case report.Stop == replay.Timeout || report.Stop == replay.OOM:
-		t.Reason = "the tests were ended: " + string(report.Stop)
+		t.Ended, t.Reason = true, "the tests were ended: "+string(report.Stop)
 		return nil
 	case report.Inconsistent != "":
 		t.Reason = report.Inconsistent
