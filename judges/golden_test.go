@@ -118,15 +118,12 @@ func TestVersions(t *testing.T) {
 }
 
 // TestPromptsFit: the instructions and a full budget of evidence fit into 24,000 tokens. Code has about three bytes to a token;
-// 2.8 leaves a margin.
+// 2.8 leaves a margin. Agents have conversations, and limits of their own.
 func TestPromptsFit(t *testing.T) {
 	t.Parallel()
 	const tokens, bytesPerToken = 24000, 2.8
-	ps, err := prompts.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range ps {
+	for _, a := range loadAll(t, true) {
+		p := a.prompt
 		if size := len(p.System) + len(p.User) + len(p.Schema) + p.Budget; float64(size) > tokens*bytesPerToken {
 			t.Errorf("prompt %s may have %d bytes, the limit is %.0f", p.Name, size, tokens*bytesPerToken)
 		}
