@@ -1,15 +1,14 @@
-package judges
+package judges_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
+	"sluice/judges"
 	"sluice/judges/model"
 	"sluice/judges/model/modeltest"
-	"sluice/prompts"
 )
 
 // patchOf is a patch with files of that many hunks of forty lines: 2 KB a hunk.
@@ -28,13 +27,10 @@ func patchOf(files, hunks, seed int) string {
 }
 
 // BenchmarkStored rules on cases whose replies are all in the ledger: 10,000 such judgements are to take well under ten
-// seconds. A case has 36 KB of evidence, of which 22 KB are sent.
+// seconds. The judge is that of attribution; a case has 40 KB of evidence.
 func BenchmarkStored(b *testing.B) {
-	answer, err := json.Marshal(map[string]string{"reasoning": "Both lines were written by the earlier change.", "code": "A", "quote": "pkg/file0.go b/pkg/file0.go"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	server := modeltest.New(b, modeltest.Always(modeltest.Text(string(answer))))
+	golden := load(b, judges.Attribution)
+	server := modeltest.New(b, modeltest.Always(modeltest.Text(golden.reply)))
 	config := model.Config{
 		Endpoints: []model.Endpoint{{Name: "local", URL: server.URL, Concurrent: 8}},
 		Models:    []model.Spec{{Name: "m", Endpoint: "local", ID: "m", Context: 100_000, MaxOutput: 1000, InputUSD: "1", OutputUSD: "2"}},
@@ -44,14 +40,17 @@ func BenchmarkStored(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	j := benchJudge(b)
+	j, ok := judges.ByName(judges.Attribution)
+	if !ok {
+		b.Fatal("there is no judge of attribution")
+	}
 	const distinct = 200
-	cases := make([]Case, distinct)
+	cases := make([]judges.Case, distinct)
 	for i := range cases {
-		cases[i] = Case{"title": {fmt.Sprintf("Case %d: handle retries", i)}, "patch": {patchOf(5, 3, i)}, "talk": {strings.Repeat("A comment about it, see PR 12. ", 60), "short"}}
+		cases[i] = golden.with("task_patch", golden.given["task_patch"][0]+patchOf(5, 3, i)).given
 	}
 	rule := func(asker model.Asker, i int) {
-		r, err := j.Rule(context.Background(), Bench{Asker: asker}, cases[i%distinct], Panel{Models: []string{"m"}})
+		r, err := j.Rule(context.Background(), judges.Bench{Asker: asker}, cases[i%distinct], judges.Panel{Models: []string{"m"}})
 		if err != nil || r.Code != "A" {
 			b.Fatalf("%v: %+v", err, r)
 		}
@@ -67,17 +66,5 @@ func BenchmarkStored(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		rule(replay, i)
 	}
-	b.ReportMetric(float64(b.Elapsed().Seconds())/float64(b.N)*10_000, "s/10000")
-}
-
-func benchJudge(b testing.TB) *judge {
-	b.Helper()
-	p := examplePrompt(b)
-	p.Budget = 24_000
-	p.Slots = []prompts.Slot{
-		{Name: "title", Title: "Title", Kind: prompts.Text, Bytes: 1000},
-		{Name: "patch", Title: "Patch", Kind: prompts.Diff, Bytes: 20_000},
-		{Name: "talk", Title: "Talk", Kind: prompts.List, Bytes: 3000, Optional: true},
-	}
-	return exampleJudge(b, p)
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*10_000, "s/10000")
 }

@@ -47,10 +47,37 @@ func rawReasoning(fields json.RawMessage) string {
 	return strings.Trim(string(raw.Reasoning), `"`)
 }
 
-var (
-	reasoningForm = regexp.MustCompile(`"reasoning"\s*:\s*("(?:[^"\\]|\\.)*")`)
-	base64Form    = regexp.MustCompile(`[A-Za-z0-9+/_-]{120,}`)
-)
+var reasoningForm = regexp.MustCompile(`"reasoning"\s*:\s*("(?:[^"\\]|\\.)*")`)
+
+// minEncoded is the least that could hold a reply in base64, in characters.
+const minEncoded = 120
+
+// encoded lists the long runs of characters of base64. It looks for what ends a run from the end of the shortest one backwards, so
+// that it reads few characters of other text; an expression costs more than all else that is done to a case.
+func encoded(text string) []string {
+	var out []string
+	for start := 0; start+minEncoded <= len(text); {
+		end := start + minEncoded
+		last := end - 1
+		for last >= start && inBase64(text[last]) {
+			last--
+		}
+		if last >= start {
+			start = last + 1
+			continue
+		}
+		for end < len(text) && inBase64(text[end]) {
+			end++
+		}
+		out = append(out, text[start:end])
+		start = end
+	}
+	return out
+}
+
+func inBase64(b byte) bool {
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '/' || b == '_' || b == '-'
+}
 
 // planted reports whether a reply in the evidence has this reasoning, whatever its escapes: a model may have read it rather than
 // copied it.
@@ -81,10 +108,7 @@ func views(unit string) []string {
 	if strings.Contains(unit, `\u`) || strings.Contains(unit, `\"`) {
 		out = append(out, unescape(unit))
 	}
-	if len(unit) < 120 {
-		return out
-	}
-	for _, run := range base64Form.FindAllString(unit, -1) {
+	for _, run := range encoded(unit) {
 		b, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(run[:len(run)/4*4]))
 		if err == nil && strings.Contains(string(b), `"reasoning"`) {
 			out = append(out, string(b))

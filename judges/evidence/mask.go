@@ -33,6 +33,27 @@ func wordSet(words string) map[string]bool {
 	return out
 }
 
+// Classes of bytes; 0 is what begins nothing.
+const (
+	inWord = 1
+	figure = inWord | 2
+	sign   = 4 // # and !
+)
+
+var classes = func() (out [256]byte) {
+	for b := range out {
+		switch c := byte(b); {
+		case isDigit(c):
+			out[b] = figure
+		case isWord(c):
+			out[b] = inWord
+		case c == '#' || c == '!':
+			out[b] = sign
+		}
+	}
+	return out
+}()
+
 // masker walks a text once. It is written by hand: a dozen expressions over every patch cost more than all else.
 type masker struct {
 	text string
@@ -46,6 +67,10 @@ type masker struct {
 func Mask(text string) string {
 	m := masker{text: text}
 	for i := 0; i < len(text); {
+		if classes[text[i]] == 0 {
+			i++
+			continue
+		}
 		i = m.step(i)
 	}
 	if m.from == 0 {
@@ -80,9 +105,8 @@ func (m *masker) put(start, end int, mask string) int {
 func (m *masker) word(start int) int {
 	end := start
 	figures := false
-	for end < len(m.text) && isWord(m.text[end]) {
-		figures = figures || isDigit(m.text[end])
-		end++
+	for ; end < len(m.text) && classes[m.text[end]]&inWord != 0; end++ {
+		figures = figures || classes[m.text[end]] == figure
 	}
 	word := m.text[start:end]
 	switch {

@@ -9,15 +9,21 @@ import (
 // Conclusions finds the code that a reasoning names as its explicit conclusion: "so this is C2", "verdict: A".
 //
 // It serves to find replies that contradict themselves, never to find a verdict.
-type Conclusions struct{ form *regexp.Regexp }
+type Conclusions struct {
+	codes []string
+	form  *regexp.Regexp
+}
 
 // NewConclusions makes the search for a judge's codes ready.
-func NewConclusions(codes []string) Conclusions { return Conclusions{conclusions(codes)} }
+func NewConclusions(codes []string) Conclusions { return Conclusions{codes, conclusions(codes)} }
 
 // Last returns the last explicit conclusion with its sentence. Suppositions ("if …, it would be C2") and mere mentions of codes
 // are none. Code is "" without one.
 func (c Conclusions) Last(reasoning string) (code, sentence string) {
 	for _, s := range sentences(reasoning) {
+		if !slices.ContainsFunc(c.codes, func(code string) bool { return hasWord(s, code) }) {
+			continue // the expression is slow
+		}
 		for _, m := range c.form.FindAllStringSubmatchIndex(s, -1) {
 			for g := 2; g < len(m) && !supposed.MatchString(s[:m[1]]); g += 2 {
 				if m[g] >= 0 {
@@ -28,6 +34,23 @@ func (c Conclusions) Last(reasoning string) (code, sentence string) {
 	}
 	return code, sentence
 }
+
+// hasWord reports whether a code stands in a sentence as a word of its own.
+func hasWord(s, code string) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], code)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if end := i + len(code); (i == 0 || !letter(s[i-1])) && (end == len(s) || !letter(s[end])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func letter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' }
 
 // supposed marks what is not said to be so.
 var supposed = regexp.MustCompile(`(?i)\b(?:if|unless|would|could|might|may|whether|seems?|appears?|looks? like|tempting|argue|argued|arguably|` +

@@ -1,0 +1,24 @@
+package judges
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// TestEncoded: the quick search finds what an expression finds.
+func TestEncoded(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`[A-Za-z0-9+/_-]{120,}`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := ""
+		for range rapid.IntRange(0, 6).Draw(t, "runs") {
+			text += rapid.StringMatching(`[A-Za-z0-9+/_-]{0,260}`).Draw(t, "run") + rapid.SampledFrom([]string{"", " ", "é", "=\n", "@"}).Draw(t, "between")
+		}
+		if diff := cmp.Diff(form.FindAllString(text, -1), encoded(text)); diff != "" {
+			t.Fatalf("%q: -want +got\n%s", text, diff)
+		}
+	})
+}
