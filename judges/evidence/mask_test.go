@@ -76,3 +76,18 @@ func TestMaskLaws(t *testing.T) {
 		}
 	})
 }
+
+// FuzzMask holds the laws of masks for any text.
+func FuzzMask(f *testing.F) {
+	f.Add("Merge pull request #7 from a/b, PRs 12 and 13: https://h.org/o/r/pull/3 0123456789abcdef0123456789abcdef01234567")
+	f.Add("issue no. 3; GH-4 (!56) refs/pull/7/head")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Mask(text)
+		if left := identity.FindString(got); left != "" {
+			t.Errorf("%q became %q, which holds %q", text, got, left)
+		}
+		if again := Mask(got); again != got {
+			t.Errorf("%q: masked twice it is %q, not %q", text, again, got)
+		}
+	})
+}
