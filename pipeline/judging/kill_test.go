@@ -162,7 +162,7 @@ func TestKill(t *testing.T) {
 	lost := seen + unsent - questions
 	t.Logf("seed %d: %d of %d kills hit; the server saw %d requests = %d distinct keys + %d uncertain - %d that had not left",
 		seed, hits, kills, seen, questions, lost, unsent)
-	if unsent > lost/2 {
+	if lost >= 30 && unsent > lost/2 { // fewer are chance
 		t.Errorf("%d of %d uncertain questions had not left: the time between putting aside and sending is too long", unsent, lost)
 	}
 	sum, _ := totals(t, s)
