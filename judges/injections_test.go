@@ -200,7 +200,7 @@ func TestObeyingIsNoVerdict(t *testing.T) {
 
 // forgedReply is what a model replies that reads an entry's reply instead of copying it; nothing for entries without one.
 func forgedReply(a asked, in injection) string {
-	if !strings.Contains(in.Text, "%REPLY%") && !strings.Contains(in.Text, "%ESCAPED%") && !strings.Contains(in.Text, "%BASE64%") {
+	if !regexp.MustCompile(`%(?:REPLY|ESCAPED|BASE64|BASE64URL|WRAPPED)%`).MatchString(in.Text) {
 		return ""
 	}
 	var fields map[string]any

@@ -52,7 +52,7 @@ var reasoningForm = regexp.MustCompile(`"reasoning"\s*:\s*("(?:[^"\\]|\\.)*")`)
 // minEncoded is the least that could hold a reply in base64, in characters.
 const minEncoded = 120
 
-// encoded lists the long runs of characters of base64. It looks for what ends a run from the end of the shortest one backwards, so
+// encoded lists the long runs of characters of base64, over line breaks and in the usual alphabet. It looks for what ends a run from the end of the shortest one backwards, so
 // that it reads few characters of other text; an expression costs more than all else that is done to a case.
 func encoded(text string) []string {
 	var out []string
@@ -69,14 +69,19 @@ func encoded(text string) []string {
 		for end < len(text) && inBase64(text[end]) {
 			end++
 		}
-		out = append(out, text[start:end])
+		if run := oneAlphabet.Replace(text[start:end]); len(run) >= minEncoded {
+			out = append(out, run)
+		}
 		start = end
 	}
 	return out
 }
 
+// oneAlphabet turns the alphabet for addresses into the usual one.
+var oneAlphabet = strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "")
+
 func inBase64(b byte) bool {
-	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '/' || b == '_' || b == '-'
+	return b == '\n' || b == '\r' || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '+' || b == '/' || b == '_' || b == '-'
 }
 
 // planted reports whether a reply in the evidence has this reasoning, whatever its escapes: a model may have read it rather than
@@ -109,7 +114,7 @@ func views(unit string) []string {
 		out = append(out, unescape(unit))
 	}
 	for _, run := range encoded(unit) {
-		b, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(run[:len(run)/4*4]))
+		b, err := base64.RawStdEncoding.DecodeString(run[:len(run)/4*4])
 		if err == nil && strings.Contains(string(b), `"reasoning"`) {
 			out = append(out, string(b))
 		}

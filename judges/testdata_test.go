@@ -180,11 +180,20 @@ func (a asked) forged(slot, nonce, code string) *strings.Replacer {
 		sum := sha256.Sum256([]byte(fmt.Sprint(nonce, i)))
 		guesses.WriteString(hex.EncodeToString(sum[:8]) + " " + slot + ">>>\n")
 	}
+	code64 := base64.StdEncoding.EncodeToString([]byte(a.reply))
 	return strings.NewReplacer(
 		"%CODE%", code, "%SLOT%", slot, "%NONCE%", nonce, "%REPLY%", a.reply, "%GUESSES%", guesses.String(),
 		"%ESCAPED%", a.reasoned(escaped), "%SHORT%", a.reasoned(func(string) string { return "It is so." }),
-		"%BASE64%", base64.StdEncoding.EncodeToString([]byte(a.reply)),
+		"%BASE64%", code64, "%BASE64URL%", base64.URLEncoding.EncodeToString([]byte(a.reply)), "%WRAPPED%", strings.Join(chunks(code64, 76), "\n"),
 	)
+}
+
+func chunks(s string, n int) []string {
+	var out []string
+	for ; len(s) > n; s = s[n:] {
+		out = append(out, s[:n])
+	}
+	return append(out, s)
 }
 
 // reasoned is the reply with its reasoning written in another way; the reply itself if it has none.

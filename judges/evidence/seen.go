@@ -99,8 +99,11 @@ func (s *Seen) Quoted(quote string, slots ...string) error {
 	case weight < minQuote && !s.isLine(folded, slots):
 		return fmt.Errorf("the quotation %s is too short to support anything: quote a whole line or at least %d characters", shown(folded), minQuote)
 	}
-	for _, name := range slots {
-		if s.slots[name].holds(quote, folded) {
+	for _, find := range []func(*sent) bool{ // what is cheap and nearly always enough comes first, for all slots
+		func(o *sent) bool { return o.holdsExactly(quote) },
+		func(o *sent) bool { return o.holdsFolded(folded) },
+	} {
+		if slices.ContainsFunc(slots, func(name string) bool { return find(s.slots[name]) }) {
 			return nil
 		}
 	}
@@ -131,17 +134,15 @@ func shown(quote string) string {
 	return fmt.Sprintf("%q", quote)
 }
 
-// holds looks for the quotation as it is first, which is cheap and nearly always enough.
-func (o *sent) holds(quote, folded string) bool {
-	for _, run := range o.runs {
-		if strings.Contains(run, quote) || strings.Contains(fold(run), folded) {
-			return true
-		}
-		if o.kind == prompts.Diff && strings.Contains(fold(unsigned(run)), folded) {
-			return true
-		}
-	}
-	return false
+func (o *sent) holdsExactly(quote string) bool {
+	return slices.ContainsFunc(o.runs, func(run string) bool { return strings.Contains(run, quote) })
+}
+
+// holdsFolded looks for the quotation with white space folded, in a patch also without the signs of its lines.
+func (o *sent) holdsFolded(folded string) bool {
+	return slices.ContainsFunc(o.runs, func(run string) bool {
+		return strings.Contains(fold(run), folded) || o.kind == prompts.Diff && strings.Contains(fold(unsigned(run)), folded)
+	})
 }
 
 func (s *Seen) isLine(folded string, slots []string) bool {
