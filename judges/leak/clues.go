@@ -110,8 +110,9 @@ func (s *clueSet) name(c clue) {
 		s.count++
 		return
 	}
-	// "isValid", "newFile": any program may get one. And people speak of names that were there long before.
-	if rare(c.words) == 0 || c.source == "words" && !s.past.tree {
+	// "isValid", "newFile": any program may have one that the texts at hand do not show. And people speak of names that were there
+	// long before. A tree would know them.
+	if !s.past.tree && (rare(c.words) == 0 || c.source == "words") {
 		c.strength = Weak
 	}
 	s.single[c.evidence] = c
