@@ -7,13 +7,6 @@ import (
 	"unicode"
 )
 
-// The judges of the table whose questions rules answer in part. A finding names the judge that it would be asked of.
-const (
-	ofEligibility = "pair-eligibility"
-	ofFairness    = "pair-fairness"
-	ofAttribution = "szz-attribution"
-)
-
 // Fact is something that only a repository can tell, and that whoever has one looked up.
 type Fact int
 
@@ -113,18 +106,18 @@ func notEnglish(s Statement) (Finding, bool) {
 			other++
 		}
 	}
-	return Finding{Judge: ofFairness, Code: "B9", Name: "not-english", Quote: s.Title}, other > latin
+	return Finding{Judge: PairFairness, Code: "B9", Name: "not-english", Quote: s.Title}, other > latin
 }
 
 // severalIssues: B11. The fix closes more than one issue: its tests check more than one defect.
 func severalIssues(fix Change) (Finding, bool) {
-	f := Finding{Judge: ofFairness, Code: "B11", Name: "several-issues", Quote: firstLineWith(fix, "#")}
+	f := Finding{Judge: PairFairness, Code: "B11", Name: "several-issues", Quote: firstLineWith(fix, "#")}
 	return f, len(fix.Closes) > 1
 }
 
 // textTests: B10. A change whose tests are only data, expectations or prose.
 func textTests(c Change) (Finding, bool) {
-	f := Finding{Judge: ofFairness, Code: "B10", Name: "text-tests-only"}
+	f := Finding{Judge: PairFairness, Code: "B10", Name: "text-tests-only"}
 	if len(c.TestPaths) > 0 {
 		f.Quote = c.TestPaths[0]
 	}
@@ -137,7 +130,7 @@ var image = regexp.MustCompile(`(?i)!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:pn
 func visual(s Statement) (Finding, bool) {
 	shown := image.FindString(s.Body)
 	words := len(strings.Fields(image.ReplaceAllString(s.Text(), " ")))
-	return Finding{Judge: ofFairness, Code: "B8", Name: "visual", Quote: shown}, shown != "" && words < 15
+	return Finding{Judge: PairFairness, Code: "B8", Name: "visual", Quote: shown}, shown != "" && words < 15
 }
 
 func firstLineWith(c Change, mark string) string {

@@ -26,7 +26,7 @@ func tasteRevert(p Pair) (Finding, bool) {
 	// The title names the change that goes, whose words are no reason.
 	reason := p.Fix.Body
 	why := taste.FindString(reason)
-	f := Finding{Judge: ofEligibility, Code: "unpredictable", Name: "revert-for-taste", Quote: lineWith(reason, why), Keeps: true}
+	f := Finding{Judge: PairEligibility, Code: "unpredictable", Name: "revert-for-taste", Quote: lineWith(reason, why), Keeps: true}
 	return f, why != "" && !objective.MatchString(reason)
 }
 
@@ -61,13 +61,13 @@ func allMatch(paths []string, re *regexp.Regexp) bool {
 
 // dependencyBump: the fix only moves versions of what the program is built with.
 func dependencyBump(p Pair) (Finding, bool) {
-	f := Finding{Judge: ofEligibility, Code: "not_a_bug", Name: "dependency-bump", Quote: p.Fix.Title, Keeps: true}
+	f := Finding{Judge: PairEligibility, Code: "not_a_bug", Name: "dependency-bump", Quote: p.Fix.Title, Keeps: true}
 	return f, allMatch(p.Fix.SourcePaths, manifest) && bumpTitle.MatchString(p.Fix.Title)
 }
 
 // documentation: the fix changes only documents, or only comments.
 func documentation(p Pair) (Finding, bool) {
-	f := Finding{Judge: ofEligibility, Code: "not_a_bug", Name: "documentation-only", Keeps: true}
+	f := Finding{Judge: PairEligibility, Code: "not_a_bug", Name: "documentation-only", Keeps: true}
 	if len(p.Fix.SourcePaths) > 0 {
 		f.Quote = p.Fix.SourcePaths[0]
 	}
@@ -131,17 +131,17 @@ func codeWords(name, text string) []string {
 
 // formattingFix: the fix changes the layout of the source only.
 func formattingFix(p Pair) (Finding, bool) {
-	return Finding{Judge: ofEligibility, Code: "not_a_bug", Name: "formatting-only", Quote: p.Fix.Title, Keeps: true}, p.Fix.Formatting == Yes
+	return Finding{Judge: PairEligibility, Code: "not_a_bug", Name: "formatting-only", Quote: p.Fix.Title, Keeps: true}, p.Fix.Formatting == Yes
 }
 
 // formattingTask: the change to blame only laid out anew what others wrote.
 func formattingTask(p Pair) (Finding, bool) {
-	return Finding{Judge: ofAttribution, Code: "C2", Name: "introducer-formats", Quote: p.Task.Title, Keeps: true}, p.Task.Formatting == Yes
+	return Finding{Judge: Attribution, Code: "C2", Name: "introducer-formats", Quote: p.Task.Title, Keeps: true}, p.Task.Formatting == Yes
 }
 
 // movedTask: the lines were moved or copied by the change to blame.
 func movedTask(p Pair) (Finding, bool) {
-	return Finding{Judge: ofAttribution, Code: "C2", Name: "introducer-moves", Quote: p.Task.Title, Keeps: true}, p.Moved == Yes
+	return Finding{Judge: Attribution, Code: "C2", Name: "introducer-moves", Quote: p.Task.Title, Keeps: true}, p.Moved == Yes
 }
 
 // A sweep touches very many files, each in few lines.
@@ -152,6 +152,6 @@ const (
 
 // sweepingTask: the change to blame goes over the whole tree with one small edit, as renames and new checkers' rules do.
 func sweepingTask(p Pair) (Finding, bool) {
-	f := Finding{Judge: ofAttribution, Code: "C2", Name: "introducer-sweeps", Quote: p.Task.Title, Keeps: true}
+	f := Finding{Judge: Attribution, Code: "C2", Name: "introducer-sweeps", Quote: p.Task.Title, Keeps: true}
 	return f, p.Task.Files >= sweepFiles && p.Task.Lines > 0 && p.Task.Lines <= sweepLines*p.Task.Files
 }

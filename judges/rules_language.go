@@ -89,7 +89,7 @@ func foreignLine(text string, list map[string]bool) string {
 // anotherLanguage: B9. The statement is written with Latin letters, in a language that is not English.
 func anotherLanguage(p Pair) (Finding, bool) {
 	name, line := language(p.Statement.Text())
-	return Finding{Judge: ofFairness, Code: "B9", Name: "another-language", Quote: quoteOf(p.Statement.Text(), line), Keeps: true}, name != ""
+	return Finding{Judge: PairFairness, Code: "B9", Name: "another-language", Quote: quoteOf(p.Statement.Text(), line), Keeps: true}, name != ""
 }
 
 // quoteOf is the line of a text that has the words of a line whose code was taken out.

@@ -2,13 +2,12 @@ package judges
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"sluice/prompts"
 )
 
 // addedLines is a patch of one file that brings lines; changedLines is one that brings them in the place of others.
@@ -135,16 +134,6 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// The judges that findings name are those of the prompts.
-func TestFindingsNameJudges(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{ofEligibility, ofFairness, ofAttribution} {
-		if _, err := prompts.Load(name); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -185,7 +174,7 @@ func TestFindingsAreWhole(t *testing.T) {
 			strings.Join(append(append(p.Task.TestPaths, p.Fix.TestPaths...), p.Fix.SourcePaths...), "\n")}, "\n")
 		notes := false
 		for _, f := range Examine(p) {
-			if f.Judge == "" || f.Code == "" || f.Name == "" || !strings.Contains(evidence, f.Quote) {
+			if !answers(f) || f.Name == "" || !strings.Contains(evidence, f.Quote) {
 				t.Fatalf("%+v", f)
 			}
 			if notes && !f.Keeps {
@@ -196,24 +185,30 @@ func TestFindingsAreWhole(t *testing.T) {
 	})
 }
 
+// answers reports whether a finding's code is one that its judge may give.
+func answers(f Finding) bool {
+	j, ok := ByName(f.Judge)
+	return ok && slices.ContainsFunc(j.Codes(), func(c Code) bool { return c.Name == f.Code && !c.Keeps })
+}
+
 func TestCompareRules(t *testing.T) {
 	t.Parallel()
 	find := func(judge, code string) Finding { return Finding{Judge: judge, Code: code} }
 	findings := map[string][]Finding{
-		"a": {find(ofFairness, "B1"), find(ofFairness, "B2"), find(ofFairness, "B2")},
-		"b": {find(ofFairness, "B7")},
-		"d": {find(ofFairness, "B1")}, // no ruling
-		"e": {find(ofEligibility, "not_a_bug")},
+		"a": {find(PairFairness, "B1"), find(PairFairness, "B2"), find(PairFairness, "B2")},
+		"b": {find(PairFairness, "B7")},
+		"d": {find(PairFairness, "B1")}, // no ruling
+		"e": {find(PairEligibility, "not_a_bug")},
 	}
 	rulings := map[string][]Ruling{
-		"a": {{Judge: ofFairness, Code: "B2"}},
-		"b": {{Judge: ofFairness, Code: "A", Keeps: true}},
-		"c": {{Judge: ofFairness, Code: "B4"}, {Judge: ofEligibility, Code: "clean", Keeps: true}},
-		"e": {{Judge: ofEligibility, Code: "not_a_bug"}, {Judge: ofFairness}}, // the second is not complete
+		"a": {{Judge: PairFairness, Code: "B2"}},
+		"b": {{Judge: PairFairness, Code: "A", Keeps: true}},
+		"c": {{Judge: PairFairness, Code: "B4"}, {Judge: PairEligibility, Code: "clean", Keeps: true}},
+		"e": {{Judge: PairEligibility, Code: "not_a_bug"}, {Judge: PairFairness}}, // the second is not complete
 	}
 	want := []Comparison{
-		{Judge: ofEligibility, Candidates: 2, Spoke: 1, Agreed: 1, Confusion: []Confusion{{"", "clean", 1}, {"not_a_bug", "not_a_bug", 1}}},
-		{Judge: ofFairness, Candidates: 3, Spoke: 2, Agreed: 1, Contra: 1, Missed: 1,
+		{Judge: PairEligibility, Candidates: 2, Spoke: 1, Agreed: 1, Confusion: []Confusion{{"", "clean", 1}, {"not_a_bug", "not_a_bug", 1}}},
+		{Judge: PairFairness, Candidates: 3, Spoke: 2, Agreed: 1, Contra: 1, Missed: 1,
 			Confusion: []Confusion{{"", "B4", 1}, {"B1", "B2", 1}, {"B2", "B2", 1}, {"B7", "A", 1}}},
 	}
 	got := CompareRules(findings, rulings)

@@ -65,7 +65,7 @@ func unrelatedTests(p Pair) (Finding, bool) {
 			other = f.Path
 		}
 	}
-	return Finding{Judge: ofFairness, Code: "B1", Name: "unrelated-tests", Quote: other, Keeps: true}, related && other != ""
+	return Finding{Judge: PairFairness, Code: "B1", Name: "unrelated-tests", Quote: other, Keeps: true}, related && other != ""
 }
 
 // testCode are files whose tests are code, and whose names say what they test.
@@ -199,7 +199,7 @@ func toGuess(name string, found []guess) (Finding, bool) {
 	if len(found) == 0 {
 		return Finding{}, false
 	}
-	return Finding{Judge: ofFairness, Code: "B2", Name: name, Quote: found[0].line, Keeps: true}, true
+	return Finding{Judge: PairFairness, Code: "B2", Name: name, Quote: found[0].line, Keeps: true}, true
 }
 
 // inline are the forms of tests that stand in files of the program, by the ending of the file.
@@ -227,7 +227,7 @@ func inlineTests(p Pair) (Finding, bool) {
 		for _, h := range f.Hunks {
 			for i, line := range strings.Split(h.After, "\n") {
 				if h.Added[i] && re.MatchString(line) {
-					return Finding{Judge: ofFairness, Code: "B7", Name: "inline-tests", Quote: strings.TrimSpace(line), Keeps: true}, true
+					return Finding{Judge: PairFairness, Code: "B7", Name: "inline-tests", Quote: strings.TrimSpace(line), Keeps: true}, true
 				}
 			}
 		}
@@ -247,6 +247,6 @@ const (
 func linkOnly(p Pair) (Finding, bool) {
 	shown := webLink.FindString(p.Statement.Body)
 	count := func(s string) int { return len(strings.Fields(webLink.ReplaceAllString(s, " "))) }
-	f := Finding{Judge: ofFairness, Code: "B3", Name: "link-only", Quote: shown, Keeps: true}
+	f := Finding{Judge: PairFairness, Code: "B3", Name: "link-only", Quote: shown, Keeps: true}
 	return f, shown != "" && count(p.Statement.Body) < fewBodyWords && count(p.Statement.Text()) < fewWords
 }

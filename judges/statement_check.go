@@ -21,11 +21,11 @@ func (f *flow) check(ctx context.Context, s Statement, last bool) ([]objection, 
 			return found, nil
 		}
 	}
-	unclear, err := f.ask(ctx, "clarity", s)
+	unclear, err := f.ask(ctx, StatementClarity, s)
 	if err != nil {
 		return nil, err
 	}
-	leaks, err := f.ask(ctx, "leakage", s)
+	leaks, err := f.ask(ctx, StatementLeakage, s)
 	if err != nil {
 		return nil, err
 	}
@@ -87,21 +87,25 @@ func objectionTo(l leak.Leak) objection {
 }
 
 // ask has one of the judges rule.
-func (f *flow) ask(ctx context.Context, kind string, s Statement) ([]objection, error) {
-	who, end := f.options.Clarity, StatementUnclear
+func (f *flow) ask(ctx context.Context, name string, s Statement) ([]objection, error) {
+	judge, ok := ByName(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no judge %s", name)
+	}
+	panel, end := f.options.Clarity, StatementUnclear
 	c := Case{"repository": {f.task.Repository}, "statement": {s.Text()}}
-	if kind == "clarity" {
+	if name == StatementClarity {
 		c["interfaces"] = given(f.task.Interfaces)
 	} else {
-		who, end = f.options.Leakage, StatementLeaks
+		panel, end = f.options.Leakage, StatementLeaks
 		c["task_patch"], c["fix_patch"], c["fix_tests"] = given(f.task.TaskPatch), given(f.task.FixPatch), given(f.task.FixTests)
 		c["fix_text"] = given(f.task.FixText)
 	}
-	r, err := who.Judge.Rule(ctx, f.bench, c, who.Panel)
+	r, err := judge.Rule(ctx, f.bench, c, panel)
 	for _, v := range r.Votes {
 		f.result.MicroUSD += v.MicroUSD
 	}
-	step := StatementStep{Kind: kind, Ruling: &r}
+	step := StatementStep{Kind: name, Ruling: &r}
 	var out []objection
 	switch {
 	case err != nil:

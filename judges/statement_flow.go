@@ -28,31 +28,25 @@ type StatementTask struct {
 	Static leak.Input
 }
 
-// StatementOptions say who writes and who judges. All must be set but Sample.
+// StatementOptions say who writes and who judges.
 type StatementOptions struct {
 	Writer  string // the configured name of the model that writes and repairs
 	Sample  int    // another one gives another statement of the same task
-	Clarity struct {
-		Judge Judge
-		Panel Panel
-	}
-	Leakage struct {
-		Judge Judge
-		Panel Panel
-	}
+	Clarity Panel  // of the judge StatementClarity
+	Leakage Panel  // of the judge StatementLeakage
 }
 
 // The ends of a statement.
 const (
 	StatementAccepted = "accepted"
-	StatementUnclear  = "unclear" // the clarity judge does not keep it
-	StatementLeaks    = "leaks"   // a rule or the leakage judge found something in it
+	StatementUnclear  = "unclear" // StatementClarity does not keep it
+	StatementLeaks    = "leaks"   // a rule or StatementLeakage found something in it
 	StatementFailed   = "failed"  // there is no statement that could be judged, or no judgement
 )
 
 // StatementStep is one thing that was done on the way.
 type StatementStep struct {
-	Kind       string      `json:"kind"`            // "write", "rules", "clarity", "leakage", "repair"
+	Kind       string      `json:"kind"`            // "write", "rules", "repair", or the name of a judge
 	Text       *Statement  `json:"text,omitempty"`  // of write and repair
 	Leaks      []leak.Leak `json:"leaks,omitempty"` // of rules
 	Ruling     *Ruling     `json:"ruling,omitempty"`
@@ -109,7 +103,7 @@ type objection struct {
 
 // run returns an error only for what ends the whole flow; the ends of statements are in the result.
 func (f *flow) run(ctx context.Context) error {
-	text, ok, err := f.write(ctx, "write", "statement-write", Case{
+	text, ok, err := f.write(ctx, "write", WriteStatement, Case{
 		"repository": {f.task.Repository}, "task_text": {f.task.TaskText}, "task_patch": {f.task.TaskPatch},
 		"interfaces": {f.task.Interfaces}, "documents": {f.task.Documents},
 	})
@@ -119,7 +113,7 @@ func (f *flow) run(ctx context.Context) error {
 			return err
 		}
 		before := text
-		text, ok, err = f.write(ctx, "repair", "statement-repair", Case{
+		text, ok, err = f.write(ctx, "repair", RepairStatement, Case{
 			"repository": {f.task.Repository}, "statement": {text.Text()}, "objections": hints(found),
 			"task_text": {f.task.TaskText}, "task_patch": {f.task.TaskPatch}, "interfaces": {f.task.Interfaces},
 		})

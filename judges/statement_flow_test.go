@@ -77,28 +77,7 @@ func script(replies map[string][]string) *oracle {
 	}}
 }
 
-func flowOptions(t *testing.T) StatementOptions {
-	t.Helper()
-	o := StatementOptions{Writer: "w"}
-	code := func(name string, keeps bool) Code { return Code{Name: name, Label: name, Text: name, Keeps: keeps} }
-	var err error
-	o.Clarity.Judge, err = New(Spec{Prompt: "statement-clarity", Codes: []Code{code("0", true), code("1", true), code("2", false), code("3", false)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Leakage.Judge, err = New(Spec{Prompt: "statement-leakage", Codes: []Code{code("clean", true), code("prescribes_mechanism", false),
-		code("leaks_anticipation", false), code("leaks_future_fix", false)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Clarity.Panel, o.Leakage.Panel = Panel{Models: []string{"j"}}, Panel{Models: []string{"j"}}
-	return o
-}
-
-const (
-	writer, repairer     = "statement-write", "statement-repair"
-	clarityOf, leakageOf = "statement-clarity", "statement-leakage"
-)
+var flowOptions = StatementOptions{Writer: "w", Clarity: Panel{Models: []string{"j"}}, Leakage: Panel{Models: []string{"j"}}}
 
 func TestMakeStatement(t *testing.T) {
 	t.Parallel()
@@ -114,38 +93,38 @@ func TestMakeStatement(t *testing.T) {
 		end     string // end and code
 		steps   string
 	}{
-		{"good at once", map[string][]string{writer: {good}, clarityOf: {isClear}, leakageOf: {isClean}}, "accepted", "write rules clarity leakage"},
-		{"some blanks", map[string][]string{writer: {good}, clarityOf: {clarityReply("1", "")}, leakageOf: {isClean}}, "accepted", "write rules clarity leakage"},
-		{"clear after a repair", map[string][]string{writer: {good}, repairer: {written("Read durations of all units", goodBody+"\n- Also 45s.")},
-			clarityOf: {vague, isClear}, leakageOf: {isClean}}, "accepted", "write rules clarity leakage repair rules clarity leakage"},
-		{"never clear", map[string][]string{writer: {good}, repairer: {written("Read durations in hours", goodBody)},
-			clarityOf: {vague}, leakageOf: {isClean}}, "unclear 2", "write rules clarity leakage repair rules clarity leakage"},
-		{"the same text again", map[string][]string{writer: {good}, repairer: {good}, clarityOf: {vague}, leakageOf: {isClean}},
+		{"good at once", map[string][]string{WriteStatement: {good}, StatementClarity: {isClear}, StatementLeakage: {isClean}}, "accepted", "write rules clarity leakage"},
+		{"some blanks", map[string][]string{WriteStatement: {good}, StatementClarity: {clarityReply("1", "")}, StatementLeakage: {isClean}}, "accepted", "write rules clarity leakage"},
+		{"clear after a repair", map[string][]string{WriteStatement: {good}, RepairStatement: {written("Read durations of all units", goodBody+"\n- Also 45s.")},
+			StatementClarity: {vague, isClear}, StatementLeakage: {isClean}}, "accepted", "write rules clarity leakage repair rules clarity leakage"},
+		{"never clear", map[string][]string{WriteStatement: {good}, RepairStatement: {written("Read durations in hours", goodBody)},
+			StatementClarity: {vague}, StatementLeakage: {isClean}}, "unclear 2", "write rules clarity leakage repair rules clarity leakage"},
+		{"the same text again", map[string][]string{WriteStatement: {good}, RepairStatement: {good}, StatementClarity: {vague}, StatementLeakage: {isClean}},
 			"unclear 2", "write rules clarity leakage repair"},
-		{"leaks, whatever is said", map[string][]string{writer: {good}, repairer: {written("Read durations in hours", goodBody)},
-			clarityOf: {vague}, leakageOf: {leaky}}, "leaks leaks_anticipation", "write rules clarity leakage repair rules clarity leakage"},
-		{"empty", map[string][]string{writer: {written("", "")}}, "failed no-reply", "write"},
-		{"blank", map[string][]string{writer: {written(strings.Repeat(" ", 10), strings.Repeat("\n", 50))}}, "failed no-reply", "write"},
-		{"empty after the repair", map[string][]string{writer: {good}, repairer: {"{}"}, clarityOf: {vague}, leakageOf: {isClean}},
+		{"leaks, whatever is said", map[string][]string{WriteStatement: {good}, RepairStatement: {written("Read durations in hours", goodBody)},
+			StatementClarity: {vague}, StatementLeakage: {leaky}}, "leaks leaks_anticipation", "write rules clarity leakage repair rules clarity leakage"},
+		{"empty", map[string][]string{WriteStatement: {written("", "")}}, "failed no-reply", "write"},
+		{"blank", map[string][]string{WriteStatement: {written(strings.Repeat(" ", 10), strings.Repeat("\n", 50))}}, "failed no-reply", "write"},
+		{"empty after the repair", map[string][]string{WriteStatement: {good}, RepairStatement: {"{}"}, StatementClarity: {vague}, StatementLeakage: {isClean}},
 			"failed no-reply", "write rules clarity leakage repair"},
-		{"ids, then none", map[string][]string{writer: {withID}, repairer: {good}, clarityOf: {isClear}, leakageOf: {isClean}},
+		{"ids, then none", map[string][]string{WriteStatement: {withID}, RepairStatement: {good}, StatementClarity: {isClear}, StatementLeakage: {isClean}},
 			"accepted", "write rules clarity leakage repair rules clarity leakage"},
-		{"ids for good", map[string][]string{writer: {withID}, repairer: {withName}, clarityOf: {isClear}, leakageOf: {isClean}},
+		{"ids for good", map[string][]string{WriteStatement: {withID}, RepairStatement: {withName}, StatementClarity: {isClear}, StatementLeakage: {isClean}},
 			"leaks name", "write rules clarity leakage repair rules"},
-		{"words that may be chance", map[string][]string{writer: {withWords}, clarityOf: {isClear}, leakageOf: {isClean}},
+		{"words that may be chance", map[string][]string{WriteStatement: {withWords}, StatementClarity: {isClear}, StatementLeakage: {isClean}},
 			"accepted", "write rules clarity leakage"},
-		{"another language, then English", map[string][]string{writer: {german}, repairer: {good}, clarityOf: {isClear}, leakageOf: {isClean}},
+		{"another language, then English", map[string][]string{WriteStatement: {german}, RepairStatement: {good}, StatementClarity: {isClear}, StatementLeakage: {isClean}},
 			"accepted", "write rules repair rules clarity leakage"},
-		{"another language", map[string][]string{writer: {german}, repairer: {written("Понимать часы и минуты", strings.Repeat("Понимать часы и минуты. ", 3))}},
+		{"another language", map[string][]string{WriteStatement: {german}, RepairStatement: {written("Понимать часы и минуты", strings.Repeat("Понимать часы и минуты. ", 3))}},
 			"failed not-english", "write rules repair rules"},
-		{"a judge that cannot", map[string][]string{writer: {good}, clarityOf: {"I like it."}, leakageOf: {isClean}},
+		{"a judge that cannot", map[string][]string{WriteStatement: {good}, StatementClarity: {"I like it."}, StatementLeakage: {isClean}},
 			"failed no-reply", "write rules clarity leakage"},
-		{"too long", map[string][]string{writer: {"!long"}}, "failed too-long", "write"},
+		{"too long", map[string][]string{WriteStatement: {"!long"}}, "failed too-long", "write"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			asker := script(tt.replies)
-			got, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions(t))
+			got, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,13 +133,13 @@ func TestMakeStatement(t *testing.T) {
 			}
 			var steps []string
 			for _, s := range got.Steps {
-				steps = append(steps, s.Kind)
+				steps = append(steps, strings.TrimPrefix(s.Kind, "statement-"))
 			}
 			if diff := cmp.Diff(tt.steps, strings.Join(steps, " ")); diff != "" {
 				t.Error(diff)
 			}
 			first := len(asker.asked)
-			again, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions(t))
+			again, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions)
 			if err != nil || again.End != got.End || again.Statement.Text() != got.Statement.Text() {
 				t.Errorf("a second run ended %s: %v", again.End, err)
 			}
@@ -178,17 +157,17 @@ func TestMakeStatement(t *testing.T) {
 func TestAuthorDoesNotLearnTheFix(t *testing.T) {
 	t.Parallel()
 	asker := script(map[string][]string{
-		writer:    {written("Understand durations", goodBody+"\nOne may refuse-negative as in #77, and a timeout must not be below zero.")},
-		repairer:  {good},
-		clarityOf: {clarityReply("2", "Say which units there are.")}, leakageOf: {leakageReply("leaks_future_fix", "Take it out.")},
+		WriteStatement:   {written("Understand durations", goodBody+"\nOne may refuse-negative as in #77, and a timeout must not be below zero.")},
+		RepairStatement:  {good},
+		StatementClarity: {clarityReply("2", "Say which units there are.")}, StatementLeakage: {leakageReply("leaks_future_fix", "Take it out.")},
 	})
-	got, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions(t))
+	got, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions)
 	if err != nil || got.End != StatementLeaks {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	told := 0
 	for _, r := range asker.asked {
-		if r.Prompt != writer && r.Prompt != repairer {
+		if r.Prompt != WriteStatement && r.Prompt != RepairStatement {
 			continue
 		}
 		told++
@@ -199,7 +178,7 @@ func TestAuthorDoesNotLearnTheFix(t *testing.T) {
 				}
 			}
 		}
-		if r.Prompt == repairer && !strings.Contains(r.Messages[1].Content, `"a timeout must not be below zero" must not stand there in these words`) {
+		if r.Prompt == RepairStatement && !strings.Contains(r.Messages[1].Content, `"a timeout must not be below zero" must not stand there in these words`) {
 			t.Error("the repair was not told what the rules found")
 		}
 	}
@@ -211,16 +190,15 @@ func TestAuthorDoesNotLearnTheFix(t *testing.T) {
 // Whatever models say, in whatever order, a statement comes to an end that has a reason, and few questions are asked.
 func TestStatementAlwaysEnds(t *testing.T) {
 	t.Parallel()
-	options := flowOptions(t)
 	pool := rapid.SliceOfN(rapid.SampledFrom([]string{good, written("Understand durations", goodBody+" #77"), written("", ""), "{}", "", "no", "!long", good + good,
 		isClear, isClean, clarityReply("3", "More."), leakageReply("prescribes_mechanism", "Less."), leakageReply("clean", "Odd."), clarityReply("2", "")}), 1, 8)
 	rapid.Check(t, func(t *rapid.T) {
 		replies := map[string][]string{}
-		for _, p := range []string{writer, repairer, clarityOf, leakageOf} {
+		for _, p := range []string{WriteStatement, RepairStatement, StatementClarity, StatementLeakage} {
 			replies[p] = pool.Draw(t, p)
 		}
 		asker := script(replies)
-		got, err := MakeStatement(context.Background(), Bench{Asker: asker}, statementTask, options)
+		got, err := MakeStatement(context.Background(), Bench{Asker: asker}, statementTask, flowOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,14 +223,14 @@ func TestStatementAlwaysEnds(t *testing.T) {
 func TestStatementIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]error{"!budget": model.ErrBudget, "!transient": model.ErrTransient} {
-		got, err := MakeStatement(t.Context(), Bench{Asker: script(map[string][]string{writer: {good}, clarityOf: {name}})}, statementTask, flowOptions(t))
+		got, err := MakeStatement(t.Context(), Bench{Asker: script(map[string][]string{WriteStatement: {good}, StatementClarity: {name}})}, statementTask, flowOptions)
 		if !errors.Is(err, want) || got.End != StatementFailed || got.Code != "interrupted" || len(got.Steps) != 3 || got.Statement.Title != "" {
 			t.Errorf("%s: %v, %+v", name, err, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := MakeStatement(ctx, Bench{Asker: script(nil)}, statementTask, flowOptions(t)); !errors.Is(err, context.Canceled) {
+	if _, err := MakeStatement(ctx, Bench{Asker: script(nil)}, statementTask, flowOptions); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -260,9 +238,9 @@ func TestStatementIsInterrupted(t *testing.T) {
 // TestStatementRequests compares all that is sent in one flow with its golden file: go test ./judges -update writes it.
 func TestStatementRequests(t *testing.T) {
 	t.Parallel()
-	asker := script(map[string][]string{writer: {written("Understand durations", goodBody+"\nSee #77.")}, repairer: {good},
-		clarityOf: {clarityReply("2", "Say which units there are."), isClear}, leakageOf: {isClean}})
-	if _, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions(t)); err != nil {
+	asker := script(map[string][]string{WriteStatement: {written("Understand durations", goodBody+"\nSee #77.")}, RepairStatement: {good},
+		StatementClarity: {clarityReply("2", "Say which units there are."), isClear}, StatementLeakage: {isClean}})
+	if _, err := MakeStatement(t.Context(), Bench{Asker: asker}, statementTask, flowOptions); err != nil {
 		t.Fatal(err)
 	}
 	// The system messages are the prompts', and have golden files of their own.
