@@ -117,16 +117,24 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestPromptsFit: the instructions and a full budget of evidence fit into 24,000 tokens. Code has about three bytes to a token;
-// 2.8 leaves a margin. Agents have conversations, and limits of their own.
+// TestPromptsFit: a question whose slots are all filled beyond their budgets fits into 24,000 tokens with its schema. Code has about
+// three bytes to a token; 2.8 leaves a margin. Agents have conversations, and limits of their own.
 func TestPromptsFit(t *testing.T) {
 	t.Parallel()
 	const tokens, bytesPerToken = 24000, 2.8
 	for _, a := range loadAll(t, true) {
-		p := a.prompt
-		if size := len(p.System) + len(p.User) + len(p.Schema) + p.Budget; float64(size) > tokens*bytesPerToken {
-			t.Errorf("prompt %s may have %d bytes, the limit is %.0f", p.Name, size, tokens*bytesPerToken)
+		for _, s := range a.prompt.Slots {
+			units := a.given[s.Name]
+			a = a.with(s.Name, strings.Repeat(strings.Join(units, "\n")+"\n\n", 1+2*s.Bytes/len(units[0])))
 		}
+		size := len(a.prompt.Schema)
+		for _, m := range a.render(t).Messages {
+			size += len(m.Content)
+		}
+		if float64(size) > tokens*bytesPerToken || size < a.prompt.Budget*9/10 {
+			t.Errorf("prompt %s has %d bytes when it is full, of a budget of %d; the limit is %.0f", a.prompt.Name, size, a.prompt.Budget, tokens*bytesPerToken)
+		}
+		t.Logf("%s: %d bytes", a.prompt.Name, size)
 	}
 }
 

@@ -60,8 +60,27 @@ func leakage() Spec {
 		case !clean && blank(r.Hint):
 			return fmt.Errorf("with code %s the hint must say which passage to take out or to put more generally", r.Code)
 		}
+		if name := fixOnly(r.Hint, seen); name != "" {
+			return fmt.Errorf("the hint names %q, which only the fix has; its reader must not learn the missed case: say which words of the statement are meant", name)
+		}
 		return quoted(seen, "quote", r.Quote, "statement")
 	})
+}
+
+// nameForm finds what looks like a name in code: with an underscore, a figure or a capital inside.
+var nameForm = regexp.MustCompile(`\b[A-Za-z]+(?:[_0-9][A-Za-z0-9_]*|[a-z0-9][A-Z][A-Za-z0-9_]*)`)
+
+// fixOnly is a name in a hint that occurs in the fix or its tests, and neither in the statement nor in the original change.
+func fixOnly(hint string, seen *evidence.Seen) string {
+	holds := func(name string, slots ...string) bool {
+		return slices.ContainsFunc(slots, func(slot string) bool { return hasWord(strings.Join(seen.Given(slot), "\n"), name) })
+	}
+	for _, name := range nameForm.FindAllString(hint, -1) {
+		if holds(name, "fix_text", "fix_patch", "fix_tests") && !holds(name, "statement", "task_patch") {
+			return name
+		}
+	}
+	return ""
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

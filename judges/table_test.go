@@ -157,6 +157,8 @@ func TestClarityAndLeakageReplies(t *testing.T) {
 	checkReplies(t, load(t, judges.StatementLeakage), []change{
 		{"leak with a hint", `"code":"clean"`, `"code":"leaks_anticipation"`, []string{`"hint":""`, `"hint":"Put the passage on offsets more generally."`}, ""},
 		{"leak without a hint", `"code":"clean"`, `"code":"leaks_future_fix"`, nil, "hint"},
+		{"a hint that tells", `"code":"clean"`, `"code":"leaks_anticipation"`, []string{`"hint":""`, `"hint":"Think of test_sign_inside_is_refused."`}, "only the fix has"},
+		{"a hint with a name of the task", `"code":"clean"`, `"code":"leaks_anticipation"`, []string{`"hint":""`, `"hint":"Say less about parse_duration."`}, ""},
 		{"clean with a hint", `"hint":""`, `"hint":"Take out the passage."`, nil, "hint is the empty text"},
 		{"a quotation of the fix", `Offsets may lie before the start of a job.`, `The sign now belongs to the whole text.`, nil, "statement"},
 	})
