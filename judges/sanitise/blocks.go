@@ -14,7 +14,7 @@ var (
 		`Bisecting: .*|[0-9a-f]{7,40} is the first (?:bad|new|old) commit.*|running\b.*bisect.*|bisect run success.*|bisect found first (?:bad|new) commit.*|` +
 		`There are only 'skip'ped commits left to test\..*|The first (?:bad|new) commit could be any of:.*|\[[0-9a-f]{7,40}\] .*)$`)
 	// logLine is a commit as git log --oneline and its kin print it.
-	logLine = regexp.MustCompile(prompt + `(?:[*|/\\ ]+ )?(?:(?:pick|fixup|squash) )?([0-9a-f]{7,40}) (?:\([^)]*\) )?\S.*$`)
+	logLine = regexp.MustCompile(prompt + `(?:[-*|/\\ ]+ )?(?:(?:pick|fixup|squash) |[A-Za-z][\w ]{0,20}: +)?([0-9a-f]{7,40}) (?:\([^)]*\) )?\S.*$`)
 	// showHead begins a commit as git show prints it.
 	showHead = regexp.MustCompile(prompt + `commit [0-9a-f]{7,40}(?: \([\w/>, :.-]*\))?$`)
 	// showField, showText and showStat are the lines that follow.

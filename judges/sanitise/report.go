@@ -23,6 +23,7 @@ func Report(text string, answer Answer) *Draft {
 	d.cutSentences(Revert, reverts)
 	Trailers(d)
 	d.CutAll(subject, CommitID)
+	d.CutAll(titled, LinkCut)
 	d.CutAll(permalink, LinkCut)
 	d.CutIf(wholeID, CommitID, func(s Span) bool { return s.End-s.Start == 40 }) // before a cut beside it lets it touch more
 	d.CutAll(anyLink, LinkCut)
@@ -37,7 +38,7 @@ func Report(text string, answer Answer) *Draft {
 
 var (
 	// bisected names a bisection's end.
-	bisected = regexp.MustCompile(`(?i)first[- ](?:known[- ])?bad[- ](?:commit|revision)|\bbad commit (?:is|was|seems|:)|` +
+	bisected = regexp.MustCompile(`(?i)first[- ](?:known[- ])?["'*_“]*bad["'*_”]*[- ](?:commit|revision)|\bbad commit (?:is|was|seems|:)|` +
 		`\b(?:culprit|offending|guilty|breaking) (?:commit|change|patch|revision|pr|pull request|merge)|` +
 		`\b(?:git[- ])?bisect(?:ed|ing|ion)?\b.{0,120}\b(?:to|into|points?|pointed|shows?|showed|found|finds|leads?|led|landed|lands|ends?|ended|gave|gives|blames?|` +
 		`blamed|identif\w+|says|said|tells|told|results?|resulted|commit|culprit|reveals?|revealed|yields?|yielded|suggests?|indicates?|narrowed)\b`)
@@ -54,6 +55,8 @@ var (
 
 	// subject is an id with the subject of its commit, as kernels and their kin cite.
 	subject = regexp.MustCompile(`\b[0-9a-f]{7,40}\s*[,:]?\s*\(\s*["'“][^"'”\n]{3,200}(?:\n[^"'”\n]{1,200})?["'”]\s*(?:\)|,[^)\n]{0,40}\))`)
+	// titled is a link to a change with the words that stand for it: often the change's own title.
+	titled = regexp.MustCompile(`(?i)\[[^\]\n]{0,300}\]\(\s*` + changeLink + `\)`)
 	// permalink is a link with a whole id in it.
 	permalink = regexp.MustCompile(`https?://[^\s<>()]*\b[0-9a-f]{40}\b[^\s<>()]*`)
 	// anyLink is a link to a change even where it touches other words.
