@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -82,7 +83,9 @@ type Job struct {
 	Charge model.Charge
 	Label  string // for people: "setup of h1"
 	Spec   replay.SessionSpec
-	Task   agent.Task
+	// Ready is a recipe whose environment the session starts from; it is prepared when a command has to run. Nil: Spec says all.
+	Ready *replay.Recipe
+	Task  agent.Task
 }
 
 // Log is what is kept of a session.
@@ -131,8 +134,8 @@ func (c Crew) key(j Job) (any, error) {
 		}
 	}
 	env := ""
-	if j.Spec.Env != nil {
-		env = j.Spec.Env.Recipe.Fingerprint
+	if j.Ready != nil {
+		env = j.Ready.Fingerprint
 	}
 	var files []any
 	for _, ch := range replay.Compare(nil, over) {
@@ -204,12 +207,8 @@ func (s *shell) execute(ctx context.Context, commands []string) (out agent.Outpu
 	if s.closed {
 		return out, errors.New("the session is closed")
 	}
-	if s.session == nil {
-		spec := s.job.Spec
-		spec.Name, spec.Limits = s.job.Label, s.crew.Box
-		if s.session, err = s.crew.Sandbox.Open(ctx, spec); err != nil {
-			return out, err
-		}
+	if err := s.open(ctx); err != nil {
+		return out, err
 	}
 	for s.done < len(commands) {
 		// The two streams come as one, as people see them on a terminal.
@@ -223,6 +222,26 @@ func (s *shell) execute(ctx context.Context, commands []string) (out agent.Outpu
 		out = outputOf(r)
 	}
 	return out, nil
+}
+
+// open makes the session, if there is none yet.
+func (s *shell) open(ctx context.Context) (err error) {
+	if s.session != nil {
+		return nil
+	}
+	spec := s.job.Spec
+	spec.Name, spec.Limits = s.job.Label, s.crew.Box
+	if s.job.Ready != nil {
+		env, err := s.crew.Sandbox.Prepare(ctx, *s.job.Ready, spec.Tree)
+		if err != nil {
+			return err
+		}
+		vars := map[string]string{EnvVar: "{env}", TreeVar: "{tree}"}
+		maps.Copy(vars, env.Recipe.Env)
+		env.Recipe.Env, spec.Env = vars, &env
+	}
+	s.session, err = s.crew.Sandbox.Open(ctx, spec)
+	return err
 }
 
 func outputOf(r replay.StepResult) agent.Output {

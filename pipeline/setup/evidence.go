@@ -4,25 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"sluice/judges/agent"
 	"sluice/judges/operation"
 	"sluice/pipeline"
+	"sluice/pipeline/agents"
 	"sluice/replay"
 	"sluice/replay/runner"
 )
-
-// The variables by which an agent's commands name places, in its session and in its recipe.
-const (
-	envVar  = "SLUICE_ENV"
-	treeVar = "SLUICE_TREE"
-)
-
-// reportFolder is where the agent's own runs put their reports. Nothing reads them.
-const reportFolder = "/tmp/report"
 
 // evidence is what the agent is told.
 func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, error) {
@@ -38,14 +29,14 @@ func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, e
 	test := tool.Steps(start, q.Target)
 	test = test[:1+slices.IndexFunc(test, func(st replay.Step) bool { return st.Name == runner.StepTest })]
 	given := map[string][]string{
-		"acceptance": {Shell(test)}, "place": {s.place(start)}, "layout": {layout}, "failure": {q.Why},
+		"acceptance": {agents.Shell(test)}, "place": {s.place(start)}, "layout": {layout}, "failure": {q.Why},
 	}
 	if strings.TrimSpace(q.Why) == "" {
 		given["failure"] = []string{"There is no standard recipe for this project."}
 	}
 	if q.Recipe != nil {
-		given["standard"] = []string{"# to install, with the network\n" + Shell(q.Recipe.Install) +
-			"\n# then over every fresh copy of the folder, without a network\n" + Shell(q.Recipe.Build)}
+		given["standard"] = []string{"# to install, with the network\n" + agents.Shell(q.Recipe.Install) +
+			"\n# then over every fresh copy of the folder, without a network\n" + agents.Shell(q.Recipe.Build)}
 	}
 	return given, nil
 }
@@ -53,15 +44,15 @@ func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, e
 // place says where the agent is, in words that hold for its recipe too.
 func (s *Setup) place(r replay.Recipe) string {
 	lines := []string{
-		"The project's folder is the current one; the variable " + treeVar + " names it. It holds no git history.",
-		"The variable " + envVar + " names the environment's folder, empty now. What you install belongs there: the tests see it, and " +
+		"The project's folder is the current one; the variable " + agents.TreeVar + " names it. It holds no git history.",
+		"The variable " + agents.EnvVar + " names the environment's folder, empty now. What you install belongs there: the tests see it, and " +
 			"what your commands leave in the project's folder or in /tmp is gone before they run.",
 	}
 	if r.Root != "" {
 		lines = append(lines, "The part of the project that is tested lies in its folder "+r.Root+".")
 	}
 	if r.Env["VIRTUAL_ENV"] != "" {
-		lines = append(lines, `The tests run with the interpreter of the virtual environment "$`+envVar+
+		lines = append(lines, `The tests run with the interpreter of the virtual environment "$`+agents.EnvVar+
 			`/venv", which does not exist yet: your first installing command makes it (python3 -m venv).`)
 	}
 	if s.Crew.Sandbox.Name() == "docker" {
@@ -103,51 +94,6 @@ func top(ctx context.Context, t replay.Tree) (string, error) {
 		lines = append(lines[:most], fmt.Sprintf("… and %d more", more))
 	}
 	return strings.Join(lines, "\n"), nil
-}
-
-// Shell writes steps as commands that an agent could run.
-func Shell(steps []replay.Step) string {
-	var out []string
-	for _, st := range steps {
-		if st.Warm {
-			continue
-		}
-		var words []string
-		if st.Dir != "" && st.Dir != "." {
-			words = append(words, "cd", word(path.Join("{tree}", st.Dir)), "&&")
-		}
-		for _, k := range sortedKeys(st.Env) {
-			words = append(words, k+"="+word(st.Env[k]))
-		}
-		for _, a := range st.Args {
-			words = append(words, word(a))
-		}
-		out = append(out, strings.Join(words, " "))
-	}
-	return strings.Join(out, "\n")
-}
-
-const plainBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-"
-
-// word quotes one argument; the tokens of places become variables.
-func word(s string) string {
-	places := strings.NewReplacer("{tree}", "$"+treeVar, "{env}", "$"+envVar, "{out}", reportFolder)
-	if named := places.Replace(s); named != s {
-		return `"` + places.Replace(strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)) + `"`
-	}
-	if s != "" && strings.Trim(s, plainBytes) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func sortedKeys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // copies reports whether a command installs the project as a copy: the tests of another state would then see this one's files.

@@ -16,6 +16,7 @@ import (
 
 	"sluice/judges/model"
 	"sluice/pipeline"
+	"sluice/pipeline/agents/agentstest"
 	"sluice/replay"
 	"sluice/store"
 )
@@ -78,7 +79,7 @@ func (l *ledger) Ask(ctx context.Context, r model.Request, _ model.Charge) (mode
 		<-ctx.Done()
 		return model.Answer{}, ctx.Err()
 	}
-	one := &script{lines: l.lines[len(kept):]}
+	one := &agentstest.Script{Lines: l.lines[len(kept):]}
 	a, err := one.Ask(ctx, r, model.Charge{})
 	l.note(l.file, [2]string{key, a.Text})
 	return a, err
@@ -114,13 +115,13 @@ func lead(t *testing.T, folder string, hang int) (*counting, string) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	box := &counting{Opener: newLocal(t, filepath.Join(folder, "sandbox"))}
+	box := &counting{Opener: agentstest.Local(t, filepath.Join(folder, "sandbox"))}
 	su, _ := newSetup(t, box)
 	su.Crew.Asker = &ledger{t: t, file: filepath.Join(folder, "ledger"), lines: good(), hang: hang}
 	family := &pipeline.Family{Name: "toy", Stages: []pipeline.Stage{{
 		Name: "environment", Version: 1, Pool: pipeline.Sandbox, Codes: []pipeline.Code{{Name: "no-recipe", Text: "None."}},
 		Run: func(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
-			q := request(t, newMemo())
+			q := request(t, agentstest.NewMemo())
 			q.Once = c.Once
 			r, err := su.Find(ctx, q)
 			if err == nil && !r.Accepted {

@@ -139,7 +139,7 @@ func (q Request) start() replay.Recipe {
 		r.Image = recipe.DefaultImage
 	}
 	// The agent's commands name places by these, so that they hold in every sandbox.
-	r.Env[envVar], r.Env[treeVar] = "{env}", "{tree}"
+	r.Env[agents.EnvVar], r.Env[agents.TreeVar] = "{env}", "{tree}"
 	r.Install, r.Build, r.Inputs, r.Fingerprint = nil, nil, []string{"*"}, ""
 	return r
 }
@@ -199,17 +199,10 @@ func checkReport(raw json.RawMessage, turns []agent.Turn) error {
 			return fmt.Errorf("This command installs a copy of the project: %.200q. Install it in editable form (-e), so that tests see the files of the folder.", c)
 		}
 	}
-	for _, t := range turns {
-		if t.Kind == agent.Command && contains(t.Output.Text, r.Quote) {
-			return nil
-		}
+	if agents.Printed(turns, r.Quote) {
+		return nil
 	}
 	return fmt.Errorf("No command printed the line that the report quotes: %.200q. Quote the line of the acceptance command that shows that tests ran, letter for letter.", r.Quote)
-}
-
-func contains(text, quote string) bool {
-	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	return fold(quote) != "" && strings.Contains(fold(text), fold(quote))
 }
 
 // judge decides about the session's recipe.

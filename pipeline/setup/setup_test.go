@@ -10,6 +10,7 @@ import (
 
 	"sluice/judges/agent"
 	"sluice/judges/operation"
+	"sluice/pipeline/agents/agentstest"
 	"sluice/replay"
 	"sluice/replay/sandboxtest"
 )
@@ -17,7 +18,7 @@ import (
 // good is an agent that succeeds after two wrong turns.
 func good() []string {
 	return []string{
-		sh(makeVenv + ` && python3 -m pip --python "$VIRTUAL_ENV" install -r requirements.txt`), sh("{accept}"), sh(makeVenv), sh(install), sh("{accept}"),
+		sh(makeVenv + ` && python3 -m pip --python "$VIRTUAL_ENV" install -r requirements.txt`), sh("{acceptance}"), sh(makeVenv), sh(install), sh("{acceptance}"),
 		report("=== 1 failed, 1 passed in 0.01s ===", makeVenv, install),
 	}
 }
@@ -25,14 +26,14 @@ func good() []string {
 func TestAgentSucceeds(t *testing.T) {
 	t.Parallel()
 	boxes := map[string]func(t *testing.T) replay.Opener{
-		"local":  func(t *testing.T) replay.Opener { return newLocal(t, "") },
-		"docker": func(t *testing.T) replay.Opener { return newDocker(t) },
+		"local":  func(t *testing.T) replay.Opener { return agentstest.Local(t, "") },
+		"docker": func(t *testing.T) replay.Opener { return agentstest.Docker(t) },
 	}
 	for name, box := range boxes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, ask := newSetup(t, box(t), good()...)
-			m := newMemo()
+			m := agentstest.NewMemo()
 			got, err := s.Find(t.Context(), request(t, m))
 			if err != nil {
 				t.Fatal(err)
@@ -50,10 +51,10 @@ func TestAgentSucceeds(t *testing.T) {
 			if d := cmp.Diff(want, got.Recipe.Install); d != "" || got.Recipe.Fingerprint == "" || got.Recipe.Runner != "pytest" {
 				t.Errorf("recipe (-want +got):\n%s", d)
 			}
-			asked, ran := ask.asked, len(m.kept)
+			asked, ran := ask.Asked, len(m.Kept)
 			again, err := s.Find(t.Context(), request(t, m))
-			if err != nil || ask.asked != asked || len(ask.heard) != asked || len(m.kept) != ran {
-				t.Errorf("a second run asked %d times and ran %d pieces of work, %v", len(ask.heard)-asked, len(m.kept)-ran, err)
+			if err != nil || ask.Asked != asked || len(ask.Heard) != asked || len(m.Kept) != ran {
+				t.Errorf("a second run asked %d times and ran %d pieces of work, %v", len(ask.Heard)-asked, len(m.Kept)-ran, err)
 			}
 			if d := cmp.Diff(got.Session, again.Session); d != "" {
 				t.Errorf("a second run differs:\n%s", d)
@@ -76,11 +77,11 @@ print("=== 1 passed in 0.01s ===")' > "$(ls -d $VIRTUAL_ENV/lib/python3*/site-pa
 		reason string // of the refusal
 	}{
 		{"edits the source", []string{
-			sh(makeVenv), sh(install), sh("sed -i 's/mathkit.double(n)/2 * n/; s/^import mathkit$//' shop.py"), sh("{accept}"),
+			sh(makeVenv), sh(install), sh("sed -i 's/mathkit.double(n)/2 * n/; s/^import mathkit$//' shop.py"), sh("{acceptance}"),
 			report("1 failed, 1 passed in 0.01s", makeVenv, install),
 		}, "edited_production: shop.py"},
 		{"installs a later release", []string{
-			sh(makeVenv), sh(install + " shop"), sh("{accept}"), report("=== 1 failed, 1 passed in 0.01s ===", makeVenv, install+" shop"),
+			sh(makeVenv), sh(install + " shop"), sh("{acceptance}"), report("=== 1 failed, 1 passed in 0.01s ===", makeVenv, install+" shop"),
 		}, "edited_production: turn 2: installs a release of the project itself: shop"},
 		{"reports success without tests", []string{
 			sh(makeVenv), sh("echo '=== 3 passed in 0.01s ==='"), report("=== 3 passed in 0.01s ===", makeVenv),
@@ -89,27 +90,27 @@ print("=== 1 passed in 0.01s ===")' > "$(ls -d $VIRTUAL_ENV/lib/python3*/site-pa
 			sh(makeVenv), sh("echo pytest --junitxml '=== 3 passed in 0.01s ==='"), report("=== 3 passed in 0.01s ===", makeVenv),
 		}, "skipped_required"},
 		{"writes the report by hand", []string{
-			sh(makeVenv), sh(`mkdir -p /tmp/report && echo '<testsuites><testcase name="test_x"/></testsuites>' > /tmp/report/junit.xml`), sh("{accept}"), sh("echo 1 passed"),
+			sh(makeVenv), sh(`mkdir -p /tmp/report && echo '<testsuites><testcase name="test_x"/></testsuites>' > /tmp/report/junit.xml`), sh("{acceptance}"), sh("echo 1 passed"),
 			report("1 passed", makeVenv, `mkdir -p /tmp/report && echo '<testsuites><testcase name="test_x"/></testsuites>' > /tmp/report/junit.xml`), report("1 passed", makeVenv),
 		}, "pytest left no report"},
 		{"puts a tool of its own in the test tool's place", []string{
-			sh(fakeTool), sh("{accept}"), report("=== 1 passed in 0.01s ===", fakeTool),
+			sh(fakeTool), sh("{acceptance}"), report("=== 1 passed in 0.01s ===", fakeTool),
 		}, "names no test of the tree"},
 		{"installs nothing", []string{
-			sh(makeVenv + " && " + install), sh("{accept}"), report("=== 1 failed, 1 passed in 0.01s ==="),
+			sh(makeVenv + " && " + install), sh("{acceptance}"), report("=== 1 failed, 1 passed in 0.01s ==="),
 		}, ""},
 		{"never stops", []string{
 			sh("echo 1"), sh("echo 2"), sh("echo 3"), sh("echo 4"), sh("echo 5"), sh("echo 6"), sh("echo 7"), sh("echo 8"), sh("echo 9"), sh("echo 10"), sh("echo 11"), sh("echo 12"), sh("echo 13"),
 		}, "ended without a report (turns)"},
 		{"goes in circles", []string{sh("cat README.md"), sh("cat README.md")}, "ended without a report (repeats)"},
-		{"lists what never ran", []string{sh(makeVenv), sh("{accept}"), report("No module", makeVenv, install), report("No module", makeVenv, install)}, "ended without a report (repeats)"},
+		{"lists what never ran", []string{sh(makeVenv), sh("{acceptance}"), report("No module", makeVenv, install), report("No module", makeVenv, install)}, "ended without a report (repeats)"},
 		{"lists what failed", []string{sh("false"), sh("echo x"), report("x", "false"), report("x", "false")}, "ended without a report (repeats)"},
 		{"installs a copy of the project", []string{sh(makeVenv + "; true pip install ."), sh("echo x"), report("x", makeVenv+"; true pip install ."), report("x", makeVenv+"; true pip install .")}, "ended without a report (repeats)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, _ := newSetup(t, newLocal(t, ""), tt.lines...)
-			got, err := s.Find(t.Context(), request(t, newMemo()))
+			s, _ := newSetup(t, agentstest.Local(t, ""), tt.lines...)
+			got, err := s.Find(t.Context(), request(t, agentstest.NewMemo()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,10 +130,10 @@ func TestHangAndFork(t *testing.T) {
 	lines := append([]string{
 		sh("echo begun; (while :; do sleep 1; done) & while :; do sleep 1; done"), sh("sleep 100 & echo spawned"),
 	}, good()[2:]...)
-	s, _ := newSetup(t, newLocal(t, ""), lines...)
+	s, _ := newSetup(t, agentstest.Local(t, ""), lines...)
 	s.Crew.Command = 15 * time.Second
 	begun := time.Now()
-	got, err := s.Find(t.Context(), request(t, newMemo()))
+	got, err := s.Find(t.Context(), request(t, agentstest.NewMemo()))
 	if err != nil || !got.Accepted {
 		t.Fatalf("%s, %v", got.Reason, err)
 	}
@@ -145,9 +146,9 @@ func TestHangAndFork(t *testing.T) {
 // TestHint: the recipe of another state is tried before any model is asked.
 func TestHint(t *testing.T) {
 	t.Parallel()
-	box := newLocal(t, "")
+	box := agentstest.Local(t, "")
 	s, ask := newSetup(t, box, good()...)
-	m := newMemo()
+	m := agentstest.NewMemo()
 	first, err := s.Find(t.Context(), request(t, m))
 	if err != nil || !first.Accepted {
 		t.Fatalf("%s, %v", first.Reason, err)
@@ -156,10 +157,10 @@ func TestHint(t *testing.T) {
 	q.Label, q.Hints = "b2", []replay.Recipe{first.Recipe}
 	files := append([]replay.File{sandboxtest.Text("later.py", "x = 1\n")}, q.Tree.(*sandboxtest.Tree).Files...)
 	q.Tree = sandboxtest.NewTree("another", files...)
-	asked := ask.asked
+	asked := ask.Asked
 	got, err := s.Find(t.Context(), q)
-	if err != nil || !got.Accepted || !got.Hinted || got.Session != nil || ask.asked != asked {
-		t.Errorf("hinted %v, asked %d times, %s, %v", got.Hinted, ask.asked-asked, got.Reason, err)
+	if err != nil || !got.Accepted || !got.Hinted || got.Session != nil || ask.Asked != asked {
+		t.Errorf("hinted %v, asked %d times, %s, %v", got.Hinted, ask.Asked-asked, got.Reason, err)
 	}
 	if got.Recipe.Fingerprint == first.Recipe.Fingerprint {
 		t.Error("two states share an environment whose install steps see the whole tree")
@@ -169,8 +170,8 @@ func TestHint(t *testing.T) {
 // TestBuildMustNotEdit: what the recipe runs over each state must leave the project's files alone, wherever it comes from.
 func TestBuildMustNotEdit(t *testing.T) {
 	t.Parallel()
-	s, _ := newSetup(t, newLocal(t, ""), "")
-	q := request(t, newMemo())
+	s, _ := newSetup(t, agentstest.Local(t, ""), "")
+	q := request(t, agentstest.NewMemo())
 	for script, want := range map[string]string{
 		"echo x >> shop.py":                    "edited_production: shop.py",
 		"echo 'assert 1' > tests/test_shop.py": "weakened_test: tests/test_shop.py",
@@ -190,8 +191,8 @@ func TestBuildMustNotEdit(t *testing.T) {
 // TestForgedReport: a report that a recipe's own step left in the folder for reports is gone before the tests run.
 func TestForgedReport(t *testing.T) {
 	t.Parallel()
-	s, _ := newSetup(t, newLocal(t, ""), "")
-	q := request(t, newMemo())
+	s, _ := newSetup(t, agentstest.Local(t, ""), "")
+	q := request(t, agentstest.NewMemo())
 	forge := `echo '<testsuites><testsuite><testcase classname="tests.test_shop" name="test_price" file="tests/test_shop.py"><failure/></testcase></testsuite></testsuites>' > {out}/junit.xml`
 	r := assemble(q.start(), Report{Install: []string{makeVenv}, Build: []string{forge}})
 	got, _, err := s.try(t.Context(), q, r)
@@ -202,8 +203,8 @@ func TestForgedReport(t *testing.T) {
 
 func TestEvidence(t *testing.T) {
 	t.Parallel()
-	s, _ := newSetup(t, newLocal(t, ""), "")
-	q := request(t, newMemo())
+	s, _ := newSetup(t, agentstest.Local(t, ""), "")
+	q := request(t, agentstest.NewMemo())
 	q.Recipe = &replay.Recipe{Runner: "pytest", Root: "sub", Env: map[string]string{"VIRTUAL_ENV": "{env}/venv"},
 		Install: []replay.Step{{Args: []string{"{env}/venv/bin/python", "-m", "pip", "install", "a b", "c'd", `$x`}, Dir: "sub", Env: map[string]string{"V": "{env}/$"}}, {Args: []string{"warm"}, Warm: true}}}
 	given, err := s.evidence(context.Background(), q)
