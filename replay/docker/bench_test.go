@@ -33,3 +33,14 @@ func BenchmarkEmptyJob(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSessionCommand measures what one command of an open session costs.
+func BenchmarkSessionCommand(b *testing.B) {
+	s, err := New(b.Context(), Options{})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer s.Close()
+	spec := replay.SessionSpec{Name: "bench", Tree: noTree{}, Recipe: replay.Recipe{Image: testImage}}
+	sandboxtest.BenchmarkCommand(b, s, spec)
+}

@@ -41,3 +41,12 @@ func BenchmarkStep(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkSessionCommand measures what one command of an open session costs.
+func BenchmarkSessionCommand(b *testing.B) {
+	s, err := local.New(local.Options{Root: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	sandboxtest.BenchmarkCommand(b, s, replay.SessionSpec{Name: "bench", Tree: sandboxtest.NewTree("t")})
+}

@@ -282,3 +282,17 @@ func checkSessionCancel(t *testing.T, s *suite) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// BenchmarkCommand measures one command of a session that is open.
+func BenchmarkCommand(b *testing.B, s replay.Opener, spec replay.SessionSpec) {
+	o, err := s.Open(b.Context(), spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer o.Close()
+	for b.Loop() {
+		if _, err := o.Exec(b.Context(), sh("true", "true")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

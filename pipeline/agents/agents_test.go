@@ -1,0 +1,130 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/judges/agent"
+	"sluice/judges/model"
+	"sluice/judges/operation"
+	"sluice/pipeline"
+	"sluice/pipeline/agents/agentstest"
+	"sluice/replay"
+	"sluice/replay/local"
+	"sluice/replay/sandboxtest"
+)
+
+func TestMain(m *testing.M) {
+	local.Init()
+	os.Exit(m.Run())
+}
+
+const schema = `{"type":"object","additionalProperties":false,"required":["reasoning"],"properties":{"reasoning":{"type":"string"}}}`
+
+func job(m *agentstest.Memo) Job {
+	opening := []model.Message{{Role: model.System, Content: "s"}, {Role: model.User, Content: "u"}}
+	return Job{
+		Once: m.Once, Label: "test", Task: agent.Task{Prompt: "p", Version: 1, Opening: opening, Schema: []byte(schema)},
+		Spec: replay.SessionSpec{Tree: sandboxtest.NewTree("t", sandboxtest.Text("a.py", "a\n"), sandboxtest.Text("b.md", "b\n")), Build: true},
+	}
+}
+
+func crew(t *testing.T, lines ...string) (Crew, *agentstest.Script) {
+	t.Helper()
+	ask := &agentstest.Script{Lines: append(lines, agentstest.Says(map[string]string{"reasoning": "r"}))}
+	return Crew{Sandbox: agentstest.Local(t, ""), Asker: ask, Model: "m", Command: 20 * time.Second}, ask
+}
+
+func TestLead(t *testing.T) {
+	t.Parallel()
+	c, ask := crew(t, agentstest.Sh("echo x > a.py; echo out; echo err >&2; printf '\\377\\n'"),
+		agentstest.Sh("cat a.py; rm b.md; mkdir -p build __pycache__; touch build/x __pycache__/y.pyc; echo n > n.py; exit 3"))
+	m := agentstest.NewMemo()
+	got, spent, err := c.Lead(t.Context(), job(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := got.Transcript.Turns[0].Output, got.Transcript.Turns[1].Output
+	if one.Text != "out\nerr\n\uFFFD\n" || one.Failed() || two.Text != "x\n" || two.ExitCode != 3 || got.Transcript.End != agent.Reported {
+		t.Errorf("outputs %+v, %+v", one, two)
+	}
+	want := Changes{Whole: true, Left: 2, Files: []Changed{
+		{Path: pipeline.Text("a.py"), Kind: replay.Modified, Role: operation.Production, Mode: 0o644, Data: []byte("x\n")},
+		{Path: pipeline.Text("b.md"), Kind: replay.Deleted, Role: operation.Other},
+		{Path: pipeline.Text("n.py"), Kind: replay.Added, Role: operation.Production, Mode: 0o644, Data: []byte("n\n")},
+	}}
+	if d := cmp.Diff(want, got.Changes); d != "" {
+		t.Errorf("changes (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]int{"agent": 1, "agent-command": 2}, m.Ran); d != "" || spent.Calls != 3 {
+		t.Errorf("ran (-want +got):\n%s\nspent %+v", d, spent)
+	}
+	again, spent, err := c.Lead(t.Context(), job(m))
+	if d := cmp.Diff(got, again); err != nil || d != "" || spent != (agent.Spent{}) || len(ask.Heard) != 3 {
+		t.Errorf("a second run: %+v, %v\n%s", spent, err, d)
+	}
+
+	// What a session depends on makes another one.
+	other := job(m)
+	other.Spec.Overlays = []replay.Overlay{{Files: []replay.File{sandboxtest.Text("a.py", "over\n")}}}
+	if _, spent, err := c.Lead(t.Context(), other); err != nil || spent.Calls+spent.Cached == 0 {
+		t.Errorf("another state shares the session: %+v, %v", spent, err)
+	}
+}
+
+// TestStoredOutputs: a session whose end is not stored asks with the outputs of the first time, and runs its commands only for
+// what it has to look at.
+func TestStoredOutputs(t *testing.T) {
+	t.Parallel()
+	c, ask := crew(t, agentstest.Sh("date +%N > t; cat t"), agentstest.Sh("cat t"))
+	m := agentstest.NewMemo()
+	first, _, err := c.Lead(t.Context(), job(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range m.Kept {
+		if strings.HasPrefix(k, "agent ") {
+			delete(m.Kept, k)
+		}
+	}
+	asked := ask.Asked
+	again, spent, err := c.Lead(t.Context(), job(m))
+	if err != nil || ask.Asked != asked || spent.Cached != 3 {
+		t.Fatalf("asked %d times more, spent %+v, %v", ask.Asked-asked, spent, err)
+	}
+	if d := cmp.Diff(first.Transcript, again.Transcript); d != "" {
+		t.Errorf("the transcript differs:\n%s", d)
+	}
+	if cmp.Equal(first.Changes, again.Changes) {
+		t.Error("the commands did not run again: their file is the same")
+	}
+}
+
+func TestCancelledLead(t *testing.T) {
+	t.Parallel()
+	c, _ := crew(t, agentstest.Sh("sleep 300"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	m := agentstest.NewMemo()
+	if _, _, err := c.Lead(ctx, job(m)); !errors.Is(err, context.DeadlineExceeded) || len(m.Kept) != 0 {
+		t.Errorf("%v, %d results are kept", err, len(m.Kept))
+	}
+}
+
+func TestWord(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain-1.2/x": "plain-1.2/x", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "{env}/venv": `"$SLUICE_ENV/venv"`,
+		"{tree}/a b$`\"\\": "\"$SLUICE_TREE/a b\\$\\`\\\"\\\\\"", "--x={out}/j": `"--x=/tmp/report/j"`, "{other}": "'{other}'",
+	} {
+		if got := word(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
