@@ -3,6 +3,7 @@ package operation
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -122,6 +123,25 @@ f "$U"`)
 	}
 	if got := calls[2].Stdin; got != "x y\n" {
 		t.Errorf("the here-document is %q", got)
+	}
+}
+
+// TestBombs: a text that would grow without bound is read in a moment, and is a question.
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	double := "echo 0123456789 > a; " + strings.Repeat("cat a a a a > b; cat b b b b > a; ", 200) + "sh a"
+	for name, text := range map[string]string{
+		"files": double, "many files": "echo x > a; cat " + strings.Repeat("a ", 7000) + "> b; " + strings.Repeat("sh b; ", 300),
+		"evals": "x='" + strings.Repeat(`eval "$x"; `, 300) + `'; eval "$x"`, "scripts": "echo 'sh s; sh s; sh s; sh s; sh s; sh s; sh s; sh s' > s; sh s",
+		"braces": "pip install {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "parentheses": strings.Repeat("(", 5000) + "x" + strings.Repeat(")", 5000),
+	} {
+		begun := time.Now()
+		if got := verdict(nil, text); got != "maybe" && name != "parentheses" {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (s *scope) copied(name string, args []string, in stream) stream {
 	var out stream
 	for _, n := range names {
 		text, ok := s.r.file(n)
-		out = stream{text: out.text + text, piped: out.piped || !ok}
+		out = both(out, stream{text: text, piped: !ok})
 	}
 	return out
 }

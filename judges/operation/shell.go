@@ -25,10 +25,10 @@ type Call struct {
 
 // Limits of the reader: commands come from a model.
 const (
-	maxDepth = 6       // shells that start shells
-	maxCalls = 2000    // of one text
-	maxFile  = 1 << 20 // bytes of a file that commands wrote
-	maxValue = 4 << 10 // bytes of a variable: a text can double them again and again
+	maxDepth = 6        // shells that start shells
+	maxCalls = 2000     // of one text
+	maxFile  = 64 << 10 // bytes of a file that commands wrote
+	maxValue = 4 << 10  // bytes of a variable: a text can double them again and again
 )
 
 // Reader finds the commands in texts for a shell, in order, with what they wrote to files on the way. The zero value is usable.
@@ -97,7 +97,11 @@ type stream struct {
 
 // statement reads one statement; in is what the pipe before it gives. It returns what the statement prints as far as that is known.
 func (s *scope) statement(st *syntax.Stmt, in stream) stream {
-	if st == nil || len(s.r.calls) > maxCalls {
+	if st == nil {
+		return stream{}
+	}
+	if len(s.r.calls) > maxCalls {
+		s.r.unsure("it runs more than %d commands", maxCalls)
 		return stream{piped: true}
 	}
 	in = s.input(st.Redirs, in)
@@ -176,7 +180,7 @@ func (s *scope) command(c syntax.Command, in stream) stream {
 			return s.statement(c.Y, left)
 		}
 		right := s.statement(c.Y, in)
-		return stream{text: left.text + right.text, piped: left.piped || right.piped}
+		return both(left, right)
 	case *syntax.Subshell:
 		return s.all(c.Stmts, in)
 	case *syntax.Block:
@@ -209,9 +213,17 @@ func (s *scope) all(stmts []*syntax.Stmt, in stream) stream {
 	var out stream
 	for _, st := range stmts {
 		o := s.statement(st, in)
-		out = stream{text: out.text + o.text, piped: out.piped || o.piped}
+		out = both(out, o)
 	}
-	out.text = out.text[:min(len(out.text), maxFile)]
+	return out
+}
+
+// both is what two commands print one after the other. What is longer than anybody types is not all shown.
+func both(a, b stream) stream {
+	out := stream{text: a.text + b.text, piped: a.piped || b.piped}
+	if len(out.text) > maxFile {
+		out = stream{text: out.text[:maxFile], piped: true}
+	}
 	return out
 }
 
