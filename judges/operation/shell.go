@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -57,8 +58,9 @@ func (r *Reader) Read(text string) (calls []Call, doubts []string) {
 }
 
 func (r *Reader) unsure(format string, args ...any) {
-	if len(r.doubt) < 20 {
-		r.doubt = append(r.doubt, fmt.Sprintf(format, args...))
+	line := fmt.Sprintf(format, args...)
+	if len(r.doubt) < 20 && !slices.Contains(r.doubt, line) {
+		r.doubt = append(r.doubt, line)
 	}
 }
 
