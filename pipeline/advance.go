@@ -167,7 +167,7 @@ type endOfRun struct{ error }
 
 // try runs a stage once. A panic is a fault of ours that no repetition cures.
 func (r *run) try(ctx context.Context, s step) (a store.Attempt, made []store.Evidence, err error) {
-	c := &Case{candidate: s.candidate, stage: s.stage, engine: r.Engine, inputs: s.inputs}
+	c := &Case{candidate: s.candidate, stage: s.stage, engine: r.Engine, key: s.key, inputs: s.inputs}
 	a = store.Attempt{Candidate: s.candidate.ID, Stage: s.stage.Name, Version: s.stage.Version, Key: s.key, Owner: r.o.Owner, Started: r.o.Clock()}
 	defer func() {
 		if p := recover(); p != nil {

@@ -18,12 +18,32 @@ type Case struct {
 	candidate store.Candidate
 	stage     *Stage
 	engine    *Engine
+	key       string                    // the stage's memo key
 	inputs    map[string]store.Evidence // made by earlier stages
 	made      []store.Evidence
 }
 
 // ID is the candidate's id.
 func (c *Case) ID() string { return c.candidate.ID }
+
+// Generation counts how often the candidate was opened anew by a person.
+func (c *Case) Generation() int { return c.candidate.Generation }
+
+// Failures counts the earlier runs of this stage on the same inputs and settings that ended in a permanent error. Somebody opened the
+// candidate again since: a stage whose answers are kept elsewhere must then not fall back on those that failed.
+func (c *Case) Failures(ctx context.Context) (int, error) {
+	attempts, err := c.engine.store.Attempts(ctx, c.ID())
+	if err != nil {
+		return 0, fmt.Errorf("counting failures: %w", err)
+	}
+	n := 0
+	for _, a := range attempts {
+		if a.Key == c.key && a.Outcome == outcomeError && !a.Transient {
+			n++
+		}
+	}
+	return n, nil
+}
 
 // Data decodes the miner's proposal into v.
 func (c *Case) Data(v any) error {
