@@ -218,6 +218,9 @@ func (s Spec) Parameters() (Parameters, error) {
 	return Parameters{ID: cmp.Or(s.ID, s.Name), Temperature: s.Temperature, MaxOutput: s.MaxOutput, Extra: extra}, nil
 }
 
+// Parallel is how many requests the endpoint may have on their way at once.
+func (e Endpoint) Parallel() int { return e.withDefaults().Concurrent }
+
 // withDefaults fills what was left out.
 func (e Endpoint) withDefaults() Endpoint {
 	e.URL = strings.TrimRight(e.URL, "/")

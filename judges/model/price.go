@@ -75,6 +75,15 @@ func (p price) cost(u Usage) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
+// Cost is what a use of the model costs, in millionths of a dollar, rounded up; 0 when its prices cannot be read (see Check).
+func (s Spec) Cost(u Usage) int64 {
+	p, err := s.price()
+	if err != nil {
+		return 0
+	}
+	return p.cost(u)
+}
+
 // The most that a question can use: a token is at least one byte of the text; templates add marks to every message and around all.
 const (
 	perMessage = 16

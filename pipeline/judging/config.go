@@ -30,6 +30,7 @@ type Config struct {
 	// Panels are by the name of the judge, besides DefaultPanel. With a single model there may be none: it judges alone.
 	Panels   map[string]judges.Panel `toml:"panel"`
 	Budget   Budget                  `toml:"budget"`
+	Agent    Agent                   `toml:"agent"`
 	Disagree string                  `toml:"disagree"` // DisagreeRejects or DisagreeHolds; "": DisagreeRejects
 	// Severity is the rule from the facts of a defect to its tier; none: judges.DefaultSeverity.
 	Severity judges.SeverityTable `toml:"severity"`
@@ -136,6 +137,7 @@ func (c Config) Check() error {
 	for _, m := range c.Models {
 		names[m.Name] = true
 	}
+	faults = append(faults, c.Agent.check(names)...)
 	for _, name := range slices.Sorted(maps.Keys(c.Panels)) {
 		if _, known := judges.ByName(name); !known && name != DefaultPanel {
 			faults = append(faults, fmt.Errorf("panel.%s: no judge is called so", name))
@@ -201,6 +203,26 @@ func filled(p judges.Panel) judges.Panel {
 	}
 	if p.Rule == "" {
 		p.Rule = judges.All
+	}
+	return p
+}
+
+// Public is what others may know of a configuration: models with their parameters, panels and rules; no address, no key, no budget.
+func (c Config) Public() any {
+	p := struct {
+		Models   map[string]model.Parameters
+		Panels   map[string]judges.Panel
+		Disagree string
+		Agent    Agent
+		Severity judges.SeverityTable
+	}{map[string]model.Parameters{}, map[string]judges.Panel{DefaultPanel: c.Panel(DefaultPanel)}, c.Disagree, c.Agent, c.Severity}
+	for _, m := range c.Models {
+		if parameters, err := m.Parameters(); err == nil {
+			p.Models[m.Name] = parameters
+		}
+	}
+	for name := range c.Panels {
+		p.Panels[name] = c.Panel(name)
 	}
 	return p
 }

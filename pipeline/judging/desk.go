@@ -6,13 +6,21 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"sluice/internal/process"
 	"sluice/judges"
 	"sluice/judges/model"
 	"sluice/pipeline"
+	"sluice/prompts"
 	"sluice/store"
+)
+
+// Errors that callers tell apart without knowing package model.
+var (
+	ErrConfig    = model.ErrConfig
+	ErrNotStored = model.ErrNotStored
 )
 
 // Options are what a desk needs besides its configuration.
@@ -70,6 +78,9 @@ func (d *Desk) Bench(candidate, stage string) judges.Bench {
 	return judges.Bench{Asker: d.client, Charge: model.Charge{Candidate: candidate, Stage: stage}}
 }
 
+// Asker answers questions on whatever account they name.
+func (d *Desk) Asker() model.Asker { return d.client }
+
 // Panel says who is asked in the name of a judge; it is empty when no model is configured.
 func (d *Desk) Panel(judge string) judges.Panel { return d.config.Panel(judge) }
 
@@ -83,6 +94,25 @@ func (d *Desk) Disagreement() string {
 
 // Severity is the tier that the configured table gives to a defect; see judges.Severity.
 func (d *Desk) Severity(a judges.Axes) (string, error) { return judges.Severity(a, d.config.Severity) }
+
+// Settings are all that the answers given in the name of a judge or writer depend on besides its evidence: who is asked, with which
+// parameters, and with which text. They belong into the memo key of a stage that asks.
+func (d *Desk) Settings(name string) any {
+	s := struct {
+		Panel      judges.Panel
+		Parameters []model.Parameters
+		Prompt     string
+	}{Panel: d.Panel(name)}
+	for _, m := range d.config.Models {
+		if p, err := m.Parameters(); err == nil && slices.Contains(s.Panel.Models, m.Name) {
+			s.Parameters = append(s.Parameters, p)
+		}
+	}
+	if p, err := prompts.Load(name); err == nil {
+		s.Prompt = p.Digest
+	}
+	return s
+}
 
 // Run names the run, as the ledger's rows do.
 func (d *Desk) Run() string { return d.ledger.terms.Run }
