@@ -140,7 +140,7 @@ package a
 var X = 1
 -- adds/a_test.go --
 package a
-`, 2)
+`, "attribute")
 	l.run(Settings{})
 	want := map[string]string{"root": "root-commit", "adds": "szz-abstains"}
 	if diff := cmp.Diff(want, l.ends(t)); diff != "" {

@@ -129,11 +129,9 @@ func (d *dossier) between(ctx context.Context) error {
 		return err
 	}
 	slices.Reverse(subjects)
-	for i, s := range subjects {
-		subjects[i] = fmt.Sprintf("L%d: %s", i+1, s)
-	}
+	subjects = judges.Numbered("L", subjects)
 	if cut {
-		subjects = append([]string{fmt.Sprintf("(only the last %d are listed)", mostBetween)}, subjects...)
+		subjects = append([]string{fmt.Sprintf("(of more changes, the last %d are listed)", mostBetween)}, subjects...)
 	}
 	d.set("later_changes", subjects...)
 	return nil

@@ -66,7 +66,7 @@ func TestDossier(t *testing.T) {
 		"task_text":     {"Divide"},
 		"fix_text":      {"Fix division\n\n Zero was not thought of."},
 		"traced_lines":  {"a.go:4: func F(n int) int { return 1 / n }\n"},
-		"later_changes": {"L1: Divide faster (#2)"},
+		"later_changes": {"L1 Divide faster (#2)"},
 		"task_scope":    {"It touches 2 files: 1 of the program, 1 of tests, 0 others."},
 		"facts":         {"The fix landed 0 days after the earlier change.", "The fix touches 1 files of the program and 1 of tests."},
 	}

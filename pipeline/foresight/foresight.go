@@ -12,6 +12,7 @@ import (
 	"sluice/miners/szz"
 	"sluice/pipeline"
 	"sluice/pipeline/history"
+	"sluice/pipeline/judging"
 	"sluice/replay"
 )
 
@@ -21,10 +22,12 @@ const Name = "foresight"
 // JudgeMode says who answers what only a model can decide.
 type JudgeMode string
 
-// With JudgeNone such candidates are held; JudgeRules admits them under the label judged=rules.
+// With JudgeNone such candidates are held; JudgeRules admits them under the label judged=rules; JudgeModels asks the desk's models and
+// admits what they keep under the label judged=models.
 const (
-	JudgeNone  JudgeMode = "none"
-	JudgeRules JudgeMode = "rules"
+	JudgeNone   JudgeMode = "none"
+	JudgeRules  JudgeMode = "rules"
+	JudgeModels JudgeMode = "models"
 )
 
 // Settings are what a user chooses; those that a stage reads are part of its memo key.
@@ -57,8 +60,9 @@ func (s Settings) WithDefaults() Settings {
 type Deps struct {
 	History *history.History
 	Sandbox replay.Sandbox
-	Repo    string // "owner/name", for references in texts
-	Image   string // base image of recipes
+	Repo    string        // "owner/name", for references in texts
+	Image   string        // base image of recipes
+	Desk    *judging.Desk // where judges get their answers; nil: nobody is asked
 	// Setup is asked for a recipe where no heuristic has one that runs tests. Nil: nobody is.
 	Setup Installer
 }
@@ -74,8 +78,8 @@ type family struct {
 func New(d Deps, s Settings) *pipeline.Family {
 	f := &family{Deps: d, set: s.WithDefaults(), memo: szz.NewMemo()}
 	return &pipeline.Family{Name: Name, Stages: []pipeline.Stage{
-		f.screen(), f.attribute(), f.screenPair(), f.statement(), f.environment(),
-		f.replayFix(), f.replayTask(), f.replayOrigin(), f.gold(), f.judge(),
+		f.screen(), f.attribute(), f.screenPair(), f.statement(), f.dossier(), f.judgePair(), f.environment(),
+		f.replayFix(), f.replayTask(), f.replayOrigin(), f.gold(), f.write(), f.annotate(), f.judge(),
 	}}
 }
 
@@ -86,16 +90,20 @@ type Proposal struct {
 
 // Names of evidence, in the order in which the stages make it.
 const (
-	evSplit       = "split"       // the fix's files by kind
-	evLink        = "link"        // which change introduced the defect, and how that is known
-	evTaskSplit   = "task-split"  // the introducing change's files by kind
-	evFindings    = "findings"    // of the rules judge
-	evStatement   = "statement"   // the cleaned text
-	evEnvironment = "environment" // recipe and environment of each state
-	evSetups      = "setups"      // what an agent did to find recipes
-	evFixRuns     = "fix-runs"    // runs 3, 4 and 5
-	evTaskRuns    = "task-runs"   // runs 1 and 2
-	evOriginRuns  = "origin-runs" // runs 6 and 7
-	evGold        = "gold"        // the lists of tests
-	evPatch       = "fix-diff"    // the fix's whole diff, for people
+	evSplit       = "split"      // the fix's files by kind
+	evLink        = "link"       // which change introduced the defect, and how that is known
+	evTaskSplit   = "task-split" // the introducing change's files by kind
+	evFindings    = "findings"   // of the rules judge
+	evStatement   = "statement"  // the cleaned text
+	evDossier     = "dossier"    // what judges read of the pair
+	evPairRulings = "pair-rulings"
+	evWritten     = "written-statement" // with all that was said about it
+	evAnnotation  = "annotation"        // difficulty, severity, interfaces
+	evEnvironment = "environment"       // recipe and environment of each state
+	evSetups      = "setups"            // what an agent did to find recipes
+	evFixRuns     = "fix-runs"          // runs 3, 4 and 5
+	evTaskRuns    = "task-runs"         // runs 1 and 2
+	evOriginRuns  = "origin-runs"       // runs 6 and 7
+	evGold        = "gold"              // the lists of tests
+	evPatch       = "fix-diff"          // the fix's whole diff, for people
 )

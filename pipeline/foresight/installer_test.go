@@ -94,14 +94,14 @@ func TestInstaller(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, agentPair(t, tt.ext), 5)
+			l := newLab(t, agentPair(t, tt.ext), "environment")
 			run := func() pipeline.Summary {
 				d := Deps{History: l.h, Repo: "o/r", Sandbox: barren{tt.installs}}
 				if tt.agent != nil {
 					d.Setup = tt.agent
 				}
 				f := New(d, Settings{})
-				f.Stages = f.Stages[:5]
+				f.Stages = through(f, "environment")
 				s, err := pipeline.New(l.store, pipeline.Options{Owner: "test"}).Run(t.Context(), f, "o/r")
 				if err != nil {
 					t.Fatal(err)

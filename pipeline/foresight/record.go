@@ -3,6 +3,7 @@ package foresight
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -28,6 +29,14 @@ type record struct {
 	taskRuns  TaskRuns
 	origin    OriginRuns
 	gold      Gold
+	judged    judged
+}
+
+// judged is what models said of a pair; empty without models.
+type judged struct {
+	rulings    []judges.Ruling
+	written    judges.StatementResult
+	annotation Annotation
 }
 
 func (f *family) readRecord(ctx context.Context, c *pipeline.Case) (record, error) {
@@ -47,7 +56,19 @@ func (f *family) readRecord(ctx context.Context, c *pipeline.Case) (record, erro
 			return r, err
 		}
 	}
-	return r, nil
+	if !f.asks() {
+		return r, nil
+	}
+	return r, errors.Join(c.Read(ctx, evPairRulings, &r.judged.rulings), c.Read(ctx, evWritten, &r.judged.written),
+		c.Read(ctx, evAnnotation, &r.judged.annotation))
+}
+
+// text is the statement that an agent gets: the written one, where there is one.
+func (r record) text() string {
+	if r.judged.written.End == judges.StatementAccepted {
+		return r.judged.written.Statement.Text()
+	}
+	return r.statement.Text()
 }
 
 // instance makes the admitted record. It depends on evidence only: same evidence, same bytes.
@@ -58,7 +79,7 @@ func (f *family) instance(ctx context.Context, c *pipeline.Case) (pipeline.Insta
 	}
 	in := pipeline.Instance{
 		ID: instanceID(f.Repo, c.ID()), Family: Name, Repo: f.Repo, Language: r.task.Language, Base: r.env.Commits[stateB1],
-		CreatedAt: stamp(r.link.Intro.Committed), Statement: r.statement.Text(), Gold: r.origin.Gold, Recipe: r.env.Recipes[stateH1],
+		CreatedAt: stamp(r.link.Intro.Committed), Statement: r.text(), Gold: r.origin.Gold, Recipe: r.env.Recipes[stateH1],
 		Flaky: r.gold.Flaky, Repeats: r.fixRuns.After.Runs, Labels: r.labels(),
 	}
 	for _, d := range r.fixRuns.Narrowed.Dropped {
@@ -79,7 +100,7 @@ func (f *family) instance(ctx context.Context, c *pipeline.Case) (pipeline.Insta
 	if in.Link, err = json.Marshal(r.link); err != nil {
 		return in, fmt.Errorf("encoding the link: %w", err)
 	}
-	in.Description, err = json.Marshal(details{r.gold.TaskKinds, r.origin.Conflict, r.findings})
+	in.Description, err = json.Marshal(r.details())
 	return in, err
 }
 
@@ -88,6 +109,22 @@ type details struct {
 	TaskKinds map[string]string `json:"task_kinds"` // how each task test failed before the task
 	Conflict  string            `json:"conflict,omitempty"`
 	Findings  []judges.Finding  `json:"findings,omitempty"`
+	// Judgement is what models said; the store has every question and reply under the keys of the votes.
+	Judgement *judgement `json:"judgement,omitempty"`
+}
+
+type judgement struct {
+	Pair       []judges.Ruling        `json:"pair"`
+	Statement  judges.StatementResult `json:"statement"`
+	Annotation Annotation             `json:"annotation"`
+}
+
+func (r record) details() details {
+	d := details{TaskKinds: r.gold.TaskKinds, Conflict: r.origin.Conflict, Findings: r.findings}
+	if len(r.judged.rulings) > 0 {
+		d.Judgement = &judgement{r.judged.rulings, r.judged.written, r.judged.annotation}
+	}
+	return d
 }
 
 func (r record) labels() map[string]string {
@@ -95,11 +132,17 @@ func (r record) labels() map[string]string {
 	if len(r.origin.Gold) > 0 {
 		gold = "full"
 	}
-	days := int(r.proposal.Fix.Committed.Sub(r.link.Intro.Committed).Hours() / 24)
-	return map[string]string{
-		"achievable": string(r.origin.Achievable), "gold": gold, "mechanism": r.origin.Mechanism, "linked": r.link.Method,
-		"statement": "original", "days": fmt.Sprint(days), "narrowed": fmt.Sprint(len(r.fixRuns.Narrowed.Dropped) > 0),
+	statement := "original"
+	if r.judged.written.End == judges.StatementAccepted {
+		statement = "written"
 	}
+	days := int(r.proposal.Fix.Committed.Sub(r.link.Intro.Committed).Hours() / 24)
+	l := map[string]string{
+		"achievable": string(r.origin.Achievable), "gold": gold, "mechanism": r.origin.Mechanism, "linked": r.link.Method,
+		"statement": statement, "days": fmt.Sprint(days), "narrowed": fmt.Sprint(len(r.fixRuns.Narrowed.Dropped) > 0),
+	}
+	r.judged.annotation.label(l)
+	return l
 }
 
 func (f *family) side(ctx context.Context, c gitrepo.Change, s history.Split) (pipeline.Side, error) {

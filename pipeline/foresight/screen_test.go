@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ type lab struct {
 }
 
 // newLab mines a script with the family's first stages.
-func newLab(t *testing.T, script string, stages int) lab {
+func newLab(t *testing.T, script, last string) lab {
 	t.Helper()
 	r := gittest.Build(t, script)
 	m, err := gitrepo.Open(t.Context(), r.Dir, t.TempDir(), gitrepo.Options{})
@@ -47,12 +48,18 @@ func newLab(t *testing.T, script string, stages int) lab {
 	l.run = func(set Settings) {
 		t.Helper()
 		f := New(Deps{History: l.h, Repo: "o/r"}, set)
-		f.Stages = f.Stages[:stages]
+		f.Stages = through(f, last)
 		if _, err := pipeline.New(s, pipeline.Options{Owner: "test"}).Run(t.Context(), f, "o/r"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return l
+}
+
+// through are a family's stages up to the one of that name.
+func through(f *pipeline.Family, last string) []pipeline.Stage {
+	i := slices.IndexFunc(f.Stages, func(s pipeline.Stage) bool { return s.Name == last })
+	return f.Stages[:i+1]
 }
 
 // ends are the codes by the script's name of the commit; "" where the stages let it pass.
@@ -169,7 +176,7 @@ package a
 
 func TestScreen(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, screens, 1)
+	l := newLab(t, screens, "screen")
 	l.run(Settings{Since: time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC), MaxFiles: 3})
 	want := map[string]string{
 		"root": "root-commit", "old": "outside-window", "good": "", "docs": "docs-only", "empty": "empty-change", "large": "too-large",
@@ -227,7 +234,7 @@ func pairScript(t *testing.T) string {
 
 func TestScreenPair(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, pairScript(t), 3)
+	l := newLab(t, pairScript(t), "screen-pair")
 	set := Settings{Since: time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC), MaxFiles: 3}
 	l.run(set)
 	want := map[string]string{
