@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,8 @@ import (
 type buildOptions struct {
 	repo, name, branch, family string
 	since, until               string
-	judge                      string
+	judge, models              string
+	replayOnly, judgeGiven     bool
 	sandbox                    sandboxFlags
 	workers, repeats, maxFiles int
 	allRuns                    bool
@@ -48,7 +50,10 @@ repository that you trust.`,
 		Example: `  sluice build --repo ~/src/ledger --family foresight --sandbox local
   sluice build --repo https://git.example.com/ada/ledger --family foresight --since 2021-01-01 --judge rules`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.build(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.judgeGiven = cmd.Flags().Changed("judge")
+			return a.build(cmd.Context(), o)
+		},
 	}
 	o.addFlags(cmd)
 	return cmd
@@ -62,7 +67,9 @@ func (o *buildOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.family, "family", "", "kind of benchmark: "+build.FamilyNames())
 	f.StringVar(&o.since, "since", "", "first day of the window, YYYY-MM-DD, or \"all\" (default: five years before the branch's tip)")
 	f.StringVar(&o.until, "until", "", "first day after the window, YYYY-MM-DD")
-	f.StringVar(&o.judge, "judge", string(foresight.JudgeNone), "who decides what execution cannot: none holds it, rules admits it under the label judged=rules")
+	f.StringVar(&o.judge, "judge", string(foresight.JudgeNone), "who decides what execution cannot: none holds it, rules admits it under the label judged=rules, models asks those of --models")
+	f.StringVar(&o.models, "models", "", "configuration of models: which there are, who judges, what it may cost (implies --judge models)")
+	f.BoolVar(&o.replayOnly, "replay-only", false, "ask no model: a question whose reply is not stored ends the run")
 	f.IntVar(&o.workers, "workers", 0, "candidates in sandboxes at once (default: the machine's cores)")
 	f.IntVar(&o.repeats, "repeats", 3, "runs of each decisive state")
 	f.IntVar(&o.maxFiles, "max-files", 300, "a change of more files is too large")
@@ -85,8 +92,16 @@ var (
 // settings checks the flags and turns them into what the family reads.
 func (o buildOptions) settings() (foresight.Settings, error) {
 	s := foresight.Settings{Repeats: o.repeats, MaxFiles: o.maxFiles, AllRuns: o.allRuns, Judge: foresight.JudgeMode(o.judge), IgnoreRevs: o.ignoreRevs}
-	if s.Judge != foresight.JudgeNone && s.Judge != foresight.JudgeRules {
-		return s, fmt.Errorf("--judge %q: give none or rules", o.judge)
+	if o.models != "" && !o.judgeGiven {
+		s.Judge = foresight.JudgeModels
+	}
+	switch {
+	case !slices.Contains([]foresight.JudgeMode{foresight.JudgeNone, foresight.JudgeRules, foresight.JudgeModels}, s.Judge):
+		return s, fmt.Errorf("--judge %q: give none, rules or models", o.judge)
+	case (s.Judge == foresight.JudgeModels) != (o.models != ""):
+		return s, errors.New("--judge models and --models FILE belong together")
+	case o.replayOnly && o.models == "":
+		return s, errors.New("--replay-only is about models: give --models FILE too")
 	}
 	if o.repeats < 1 || o.maxFiles < 1 || o.workers < 0 {
 		return s, errors.New("--repeats and --max-files must be 1 or more, --workers not negative")
@@ -143,6 +158,10 @@ func (a *app) build(ctx context.Context, o buildOptions) error {
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}
+	models, err := a.models(o.models, o.replayOnly)
+	if err != nil {
+		return err
+	}
 	s, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
@@ -150,7 +169,7 @@ func (a *app) build(ctx context.Context, o buildOptions) error {
 	p := a.newProgress()
 	rep, err := build.Run(ctx, build.Config{
 		Store: s, Dir: a.opts.store, Source: o.repo, Name: o.name, Branch: o.branch, Family: o.family, Settings: settings,
-		Sandbox: sandbox, Workers: o.workers, Progress: p, Log: a.log, Clock: a.clock,
+		Sandbox: sandbox, Models: models, Workers: o.workers, Progress: p, Log: a.log, Clock: a.clock,
 		Budget: pipeline.Budget{Wall: o.budget, CandidateWall: o.candidateBudget, MinFree: minFree},
 	})
 	p.Close()

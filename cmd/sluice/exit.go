@@ -13,6 +13,7 @@ import (
 	"sluice/pipeline/build"
 	"sluice/pipeline/evaluate"
 	"sluice/pipeline/history"
+	"sluice/pipeline/judging"
 	"sluice/pipeline/mining"
 	"sluice/pipeline/mining/imports"
 	"sluice/pipeline/release"
@@ -112,6 +113,8 @@ var classes = []struct {
 	{mining.ErrGitHubNetwork, exitEnvironment, "see whether the network works; the next run goes on from there"},
 	{mining.ErrGitHubNotRecorded, exitInput, "record a run with the same flags and an empty store"},
 	{mining.ErrGitHubLimited, exitIncomplete, "run it again later, or with more tokens: it goes on from there"},
+	{judging.ErrConfig, exitInput, "see the file given with --models, and the page on judging for what it may hold"},
+	{judging.ErrNotStored, exitInput, "run once without --replay-only: replies are kept from then on"},
 	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
 	{docker.ErrNoImage, exitEnvironment, "build or pull it; sluice doctor tells how"},
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},

@@ -40,7 +40,8 @@ type Config struct {
 	Family   string
 	Settings foresight.Settings
 	Sandbox  SandboxConfig
-	Workers  int // candidates in sandboxes at once; 0: the machine's cores
+	Models   *Models // who judges and sets up; nil: nobody is asked
+	Workers  int     // candidates in sandboxes at once; 0: the machine's cores
 	Budget   pipeline.Budget
 	Progress pipeline.Progress
 	Log      *slog.Logger
@@ -76,8 +77,14 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	}
 	rep.Mining = c.Clock().Sub(started)
 	sandbox := c.Sandbox.lazy(c.Dir)
-	family := foresight.New(foresight.Deps{History: h, Sandbox: sandbox, Repo: rep.Repo, Image: c.Sandbox.Image}, c.Settings)
-	rep.Engine, err = c.run(ctx, family, rep.Repo)
+	deps := foresight.Deps{History: h, Sandbox: sandbox, Repo: rep.Repo, Image: c.Sandbox.Image}
+	err = c.models(ctx, &deps, sandbox)
+	if err == nil {
+		rep.Engine, err = c.run(ctx, foresight.New(deps, c.Settings), rep.Repo)
+	}
+	if deps.Desk != nil {
+		err = errors.Join(err, deps.Desk.Close(context.WithoutCancel(ctx)))
+	}
 	return rep, errors.Join(err, sandbox.Close())
 }
 
@@ -110,16 +117,16 @@ func (c Config) run(ctx context.Context, f *pipeline.Family, repo string) (pipel
 		return pipeline.Summary{}, err
 	}
 	e := pipeline.New(c.Store, pipeline.Options{
-		Pools: pools(c.Workers), Clock: c.Clock, Owner: self.String(), Dead: process.DeadOwner,
+		Pools: c.pools(), Clock: c.Clock, Owner: self.String(), Dead: process.DeadOwner,
 		Free: func() (uint64, error) { return freeBytes(c.Dir) }, Budget: c.Budget, Progress: c.Progress, Log: c.Log,
 	})
 	return e.Run(ctx, f, repo)
 }
 
 // pools are the limits of the machine: git's children and the store's writes wait for the disk more than for a core.
-func pools(workers int) map[pipeline.Pool]int {
+func (c Config) pools() map[pipeline.Pool]int {
 	n := 4 * runtime.NumCPU() // measured: 2 leaves the cores idle for a third of the time
-	return map[pipeline.Pool]int{pipeline.Sandbox: Workers(workers), pipeline.Git: n, pipeline.CPU: n}
+	return map[pipeline.Pool]int{pipeline.Sandbox: Workers(c.Workers), pipeline.Git: n, pipeline.CPU: n, pipeline.Model: c.Models.askers()}
 }
 
 // mine proposes candidates unless the store's mark says that this tip and window have been mined.
@@ -185,7 +192,7 @@ func FamilyNames() string {
 	return strings.Join(names, ", ")
 }
 
-var _ replay.Sandbox = (*lazy)(nil)
+var _ replay.Opener = (*lazy)(nil)
 
 // Workers is n, or the machine's cores for 0.
 func Workers(n int) int {

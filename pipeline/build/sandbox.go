@@ -34,7 +34,7 @@ func (c SandboxConfig) Check() error {
 }
 
 // Open opens the sandbox; dir is the store's folder.
-func (c SandboxConfig) Open(ctx context.Context, dir string) (replay.Sandbox, error) {
+func (c SandboxConfig) Open(ctx context.Context, dir string) (replay.Opener, error) {
 	switch c.Kind {
 	case "docker":
 		s, err := docker.New(ctx, docker.Options{Host: c.Host, Network: docker.NetworkOptions{CAFile: c.CABundle}, Limits: c.Limits})
@@ -60,14 +60,14 @@ type lazy struct {
 	config SandboxConfig
 	dir    string
 	once   sync.Once
-	inner  replay.Sandbox
+	inner  replay.Opener
 	err    error
 }
 
 // lazy returns the sandbox as something that opens itself.
 func (c SandboxConfig) lazy(dir string) *lazy { return &lazy{config: c, dir: dir} }
 
-func (l *lazy) open(ctx context.Context) (replay.Sandbox, error) {
+func (l *lazy) open(ctx context.Context) (replay.Opener, error) {
 	l.once.Do(func() { l.inner, l.err = l.config.Open(context.WithoutCancel(ctx), l.dir) })
 	if l.err != nil {
 		return nil, pipeline.Abort(fmt.Errorf("opening the %s sandbox: %w", l.config.Kind, l.err))
@@ -106,6 +106,16 @@ func (l *lazy) Run(ctx context.Context, j replay.Job) (replay.Result, error) {
 	}
 	res, err := s.Run(ctx, j)
 	return res, everyones(err)
+}
+
+// Open implements replay.Opener.
+func (l *lazy) Open(ctx context.Context, spec replay.SessionSpec) (replay.Session, error) {
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.Open(ctx, spec)
+	return session, everyones(err)
 }
 
 // Close implements replay.Sandbox.

@@ -23,9 +23,11 @@ func (c Config) keepSettings(ctx context.Context, repo string) error {
 		IgnoreRevs        []string `json:",omitempty"`
 		Sandbox, Image    string
 		Limits            any
+		Models            any `json:",omitempty"`
 	}{
 		day(c.Settings.Since), day(c.Settings.Until), c.Settings.Repeats, c.Settings.MaxFiles, c.Settings.AllRuns,
 		string(c.Settings.Judge), c.Settings.IgnoreRevs, c.Sandbox.Kind, c.Sandbox.Image, c.Settings.Limits,
+		c.Models.settings(),
 	})
 	if err != nil {
 		return fmt.Errorf("encoding the settings: %w", err)

@@ -1,0 +1,66 @@
+package build
+
+import (
+	"context"
+
+	"sluice/pipeline/agents"
+	"sluice/pipeline/foresight"
+	"sluice/pipeline/judging"
+	"sluice/pipeline/setup"
+	"sluice/replay"
+)
+
+// Models is who judges, and who sets up where heuristics fail.
+type Models struct {
+	Config     judging.Config
+	ReplayOnly bool // nothing is asked: what is not stored ends the run
+	Options    judging.Options
+}
+
+// settings are what a release's manifest says of models: who judged, with which parameters. Nothing of it names an endpoint or a key.
+func (m *Models) settings() any {
+	if m == nil {
+		return nil
+	}
+	return m.Config.Public()
+}
+
+// askers is how many candidates may wait for models at once. Each asks one question at a time, and between two questions of a
+// candidate the store works: measured, four candidates for each question on its way keep an endpoint busy.
+func (m *Models) askers() int {
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for _, e := range m.Config.Endpoints {
+		n += e.Parallel()
+	}
+	return 4 * n
+}
+
+// models opens the desk and, where one is wanted, the agent that sets up.
+func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay.Opener) error {
+	if c.Models == nil {
+		return nil
+	}
+	o := c.Models.Options
+	o.ReplayOnly = c.Models.ReplayOnly
+	desk, err := judging.Open(ctx, c.Store, c.Models.Config, o)
+	if err != nil {
+		return err
+	}
+	deps.Desk = desk
+	who := c.Models.Config.Agent
+	if who.Model == "" {
+		return nil
+	}
+	installer, err := setup.New(setup.Deps{Limits: c.Settings.Limits, Crew: agents.Crew{
+		Sandbox: sandbox, Asker: desk.Asker(), Model: who.Model, Limits: who.Limits(), Price: c.Models.Config.Price(who.Model),
+		Box: c.Settings.Limits, Clock: c.Clock,
+	}})
+	if err != nil {
+		return err
+	}
+	deps.Setup = installer
+	return nil
+}
