@@ -1,11 +1,13 @@
 package foresight
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/judges"
 	"sluice/miners/gitrepo"
 	"sluice/miners/gitrepo/gittest"
 	"sluice/pipeline/history"
@@ -82,5 +84,59 @@ func TestDossier(t *testing.T) {
 		if text := strings.Join(got[slot], ""); !strings.Contains(text, part) || strings.Contains(text, "a_test.go") != strings.HasSuffix(slot, "tests") {
 			t.Errorf("%s: %q", slot, text)
 		}
+	}
+}
+
+// TestMoved: lines that the named change only moved from another file are known to be older, lines that it wrote are not.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	body := "func Long(values []int, limit int) (sum int) {\n\tfor _, v := range values {\n\t\tif v < limit { sum += v }\n\t}\n\treturn sum\n}\n"
+	script := `
+commit root "Begin"
+commit intro %q
+commit fix "Fix the limit"
+-- root/old.go --
+package a
+
+` + "%s" + `
+-- intro/old.go --
+package a
+-- intro/new.go --
+package a
+
+` + body + `
+-- fix/new.go --
+package a
+
+` + strings.Replace(body, "v < limit", "v <= limit", 1)
+	for name, tt := range map[string]struct {
+		before string
+		want   judges.Fact
+	}{
+		"moved":   {body, judges.Yes},
+		"written": {"func Other() {}\n", judges.No},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := gittest.Build(t, fmt.Sprintf(script, "Rearrange", tt.before))
+			m, err := gitrepo.Open(t.Context(), r.Dir, t.TempDir(), gitrepo.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = m.Close() })
+			f := &family{Deps: Deps{History: history.New(m, ""), Repo: "o/r"}}
+			_, idx, err := f.History.Changes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			fix, _ := idx.ByCommit(r.IDs["fix"])
+			l := linkOf(t, r, "fix")
+			if l.Intro == nil || r.Name(l.Intro.Head) != "intro" {
+				t.Fatalf("blame names %+v", l.Intro)
+			}
+			if got, err := f.moved(t.Context(), fix, l); err != nil || got != tt.want {
+				t.Errorf("moved %v, %v", got, err)
+			}
+		})
 	}
 }

@@ -5,16 +5,13 @@ import (
 	"fmt"
 
 	"sluice/judges"
-	"sluice/miners/gitrepo"
-	"sluice/miners/links"
 	"sluice/pipeline"
-	"sluice/pipeline/history"
 )
 
 // statement makes the task's text from the introducing change's own words and lets the rules judge look at the pair.
 func (f *family) statement() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "statement", Version: 3, Pool: pipeline.Git,
+		Name: "statement", Version: 4, Pool: pipeline.Git,
 		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evStatement, evFindings, evPatch},
 		Codes: []pipeline.Code{
 			{Name: "no-statement", Text: "Nothing is left of the introducing change's title once numbers, ids and links are cut."},
@@ -32,7 +29,7 @@ func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.O
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	fix, task, err := splits(ctx, c)
+	fix, _, err := splits(ctx, c)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
@@ -47,7 +44,10 @@ func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.O
 	if s.Title == "" {
 		return pipeline.Reject("no-statement", link.Intro.Title), nil
 	}
-	findings := judges.Rules(f.judged(*link.Intro, task), f.judged(p.Fix, fix), s)
+	findings, err := f.findings(ctx, p, link, s)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
 	if err := c.Write(ctx, evStatement, s); err != nil {
 		return pipeline.Outcome{}, err
 	}
@@ -60,15 +60,4 @@ func (f *family) runStatement(ctx context.Context, c *pipeline.Case) (pipeline.O
 		}
 	}
 	return pipeline.Pass(), nil
-}
-
-// judged is what the rules judge sees of a change.
-func (f *family) judged(c gitrepo.Change, s history.Split) judges.Change {
-	j := judges.Change{Title: c.Title, Body: c.Body, TestPaths: history.Strings(s.Test), TestCode: testCode(s)}
-	for _, issue := range links.Issues(c.Title+"\n\n"+c.Body, links.ParseRepo(f.Repo)) {
-		if issue.Closes && issue.External == "" && !issue.Negated && issue.Number != c.Number {
-			j.Closes = append(j.Closes, issue.Number)
-		}
-	}
-	return j
 }

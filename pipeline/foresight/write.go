@@ -83,16 +83,10 @@ func (f *family) statementOptions() (judges.StatementOptions, error) {
 
 // static is what the rules about leaks compare a statement with besides the dossier.
 func (f *family) static(ctx context.Context, fix, intro gitrepo.Change) leak.Input {
-	in := leak.Input{Commits: append([]string{intro.Head, fix.Head}, append(intro.Commits, fix.Commits...)...), Cutoff: intro.Committed}
+	in := leak.Input{Known: f.known(ctx, intro), Commits: append([]string{intro.Head, fix.Head}, append(intro.Commits, fix.Commits...)...), Cutoff: intro.Committed}
 	for _, c := range []gitrepo.Change{intro, fix} {
 		if c.Number > 0 {
 			in.Numbers = append(in.Numbers, c.Number)
-		}
-	}
-	if intro.Base != "" {
-		in.Known = func(name string) bool {
-			known, err := f.History.Mirror.Holds(ctx, intro.Base, name)
-			return known && err == nil // what cannot be looked up is not known: the stricter side
 		}
 	}
 	return in
