@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"sluice/judges"
+	"sluice/judges/leak"
 	"sluice/miners/gitrepo"
 	"sluice/miners/links"
 	"sluice/pipeline/history"
@@ -29,7 +30,22 @@ func (f *family) findings(ctx context.Context, p Proposal, link Link, s judges.S
 	if pair.Moved, err = f.moved(ctx, p.Fix, link); err != nil {
 		return nil, err
 	}
-	return judges.Examine(pair), nil
+	return append(judges.Examine(pair), f.leaks(ctx, pair, p.Fix, *link.Intro)...), nil
+}
+
+// leaks are the words of the statement that only the fix could have told. They are worth knowing: whether they make the task too easy is
+// for a judge.
+func (f *family) leaks(ctx context.Context, pair judges.Pair, fix, intro gitrepo.Change) []judges.Finding {
+	in := f.static(ctx, fix, intro)
+	in.Before = []string{intro.Title, intro.Body, pair.Task.SourcePatch, pair.Task.TestPatch, f.Repo}
+	in.Fix, in.Tests, in.Words = pair.Fix.SourcePatch, pair.Fix.TestPatch, fix.Title+"\n\n"+fix.Body
+	var out []judges.Finding
+	for _, l := range leak.Find(pair.Statement.Text(), in) {
+		if l.Strength == leak.Strong {
+			out = append(out, judges.Finding{Judge: judgeLeakage, Code: "leaks_anticipation", Name: "statement-" + string(l.Kind), Quote: l.Text, Keeps: true})
+		}
+	}
+	return out
 }
 
 // known asks the state before the task whether it holds a name. What cannot be looked up counts as not known, the stricter side.
