@@ -74,6 +74,21 @@ func ByName(name string) (Judge, bool) {
 	return all[i], true
 }
 
+// Fitting is the part of a case that a judge reads: pieces for which its prompt has no slot are for other judges.
+func Fitting(judge string, c Case) Case {
+	p, err := prompts.Load(judge)
+	if err != nil {
+		return c // whoever asks is told
+	}
+	out := Case{}
+	for _, s := range p.Slots {
+		if units, ok := c[s.Name]; ok {
+			out[s.Name] = units
+		}
+	}
+	return out
+}
+
 // Read gives the fields of a verdict as the type that belongs to its judge, such as AttributionReply.
 func Read[T any](v Verdict) (T, error) {
 	var out T

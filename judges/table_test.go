@@ -292,3 +292,15 @@ func TestAlignmentReplies(t *testing.T) {
 		{"all asked for", `"note_quote":""`, `"note_quote":"Durations may be written with days: 2d, 1d12h."`, []string{`"code":"partly"`, `"code":"aligned"`}, ""},
 	})
 }
+
+// TestFitting: a judge gets what it has slots for, and nothing else.
+func TestFitting(t *testing.T) {
+	t.Parallel()
+	c := judges.Case{"repository": {"o/r"}, "statement": {"Divide"}, "traced_lines": {"a.go:1: x"}}
+	if diff := cmp.Diff(judges.Case{"repository": {"o/r"}, "statement": {"Divide"}}, judges.Fitting(judges.StatementClarity, c)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(judges.Case{"traced_lines": {"a.go:1: x"}}, judges.Fitting(judges.Attribution, c)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -32,7 +32,7 @@ func (f *family) judgeSettings(names ...string) any {
 	return out
 }
 
-// rule asks a judge on account of a candidate.
+// rule asks a judge on account of a candidate. Of the evidence it reads what its prompt has slots for.
 func (f *family) rule(ctx context.Context, c *pipeline.Case, stage, judge string, evidence judges.Case) (judges.Ruling, error) {
 	j, ok := judges.ByName(judge)
 	if !ok {
@@ -42,7 +42,7 @@ func (f *family) rule(ctx context.Context, c *pipeline.Case, stage, judge string
 	if err != nil {
 		return judges.Ruling{}, err
 	}
-	r, err := j.Rule(ctx, bench, evidence, f.Desk.Panel(judge))
+	r, err := j.Rule(ctx, bench, judges.Fitting(judge, evidence), f.Desk.Panel(judge))
 	if err != nil {
 		return r, judging.Fault(fmt.Errorf("asking the judge %s: %w", judge, err))
 	}

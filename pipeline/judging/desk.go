@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/process"
 	"sluice/judges"
+	"sluice/judges/evidence"
 	"sluice/judges/model"
 	"sluice/pipeline"
 	"sluice/prompts"
@@ -129,7 +130,8 @@ func Fault(err error) error {
 	switch {
 	case errors.Is(err, model.ErrConfig), errors.Is(err, model.ErrNotStored):
 		return pipeline.Abort(err)
-	case errors.Is(err, model.ErrTooLong), errors.Is(err, model.ErrFiltered), errors.Is(err, model.ErrRejected):
+	case errors.Is(err, model.ErrTooLong), errors.Is(err, model.ErrFiltered), errors.Is(err, model.ErrRejected),
+		errors.Is(err, evidence.ErrCase):
 		return pipeline.Permanent(err)
 	}
 	return err
