@@ -30,12 +30,14 @@ type Verdict struct {
 
 // Vote is one member's answer in a panel, or why there is none.
 type Vote struct {
-	Model    string   `json:"model"`
-	Sample   int      `json:"sample,omitempty"`
-	Verdict  *Verdict `json:"verdict,omitempty"`
-	Failed   string   `json:"failed,omitempty"` // one line; the vote does not count
-	Calls    []string `json:"calls"`            // keys of its questions in the ledger, repairs included
-	MicroUSD int64    `json:"micro_usd"`        // paid for it now; 0 when all came from the store
+	Model   string   `json:"model"`
+	Sample  int      `json:"sample,omitempty"`
+	Verdict *Verdict `json:"verdict,omitempty"`
+	Failed  string   `json:"failed,omitempty"` // one line; the vote does not count
+	Calls   []string `json:"calls"`            // keys of its questions in the ledger, repairs included
+	// MicroUSD was paid for it now; 0 when all came from the store. It is no part of the record, which has the same bytes either way:
+	// the ledger knows what each call cost.
+	MicroUSD int64 `json:"-"`
 }
 
 // Rule says how votes make a ruling.

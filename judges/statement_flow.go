@@ -63,7 +63,7 @@ type StatementResult struct {
 	Statement Statement       `json:"statement"`
 	Repaired  bool            `json:"repaired"`
 	Steps     []StatementStep `json:"steps"`
-	MicroUSD  int64           `json:"micro_usd"`
+	MicroUSD  int64           `json:"-"` // as a Vote has it
 }
 
 // maxRepairs is how often a statement is repaired.

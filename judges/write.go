@@ -24,7 +24,7 @@ type Written struct {
 	Model    string          `json:"model"`
 	Fields   json.RawMessage `json:"fields"` // the reply; a JSON string when the prompt has no schema
 	Calls    []string        `json:"calls"`  // keys of its questions in the ledger, repairs included
-	MicroUSD int64           `json:"micro_usd"`
+	MicroUSD int64           `json:"-"`      // as a Vote has it
 }
 
 // NewWriter makes a writer of a prompt. Check says what the schema cannot; it is pure, its error voids the reply, and the text

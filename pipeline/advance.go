@@ -90,9 +90,9 @@ func (r *run) position(s step, a store.Attempt) store.Position {
 
 // attempt returns the stored attempt of the step's key, or makes one.
 func (r *run) attempt(ctx context.Context, s step) (store.Attempt, error) {
-	a, ok, err := r.store.AttemptByKey(ctx, s.candidate.ID, s.key)
+	a, ok, err := r.stored(ctx, &s)
 	if err != nil {
-		return a, fmt.Errorf("looking up the attempt: %w", err)
+		return a, err
 	}
 	if ok {
 		r.count(func(t *Summary) { t.Memo++ })
@@ -108,6 +108,27 @@ func (r *run) attempt(ctx context.Context, s step) (store.Attempt, error) {
 		return a, err
 	}
 	return r.tries(ctx, s)
+}
+
+// stored looks the step's attempt up. One that a budget ended is no answer of the stage: when somebody has opened the candidate again, the
+// stage runs once more under a key of its own, with all that it has paid and stored before.
+func (r *run) stored(ctx context.Context, s *step) (store.Attempt, bool, error) {
+	a, ok, err := r.store.AttemptByKey(ctx, s.candidate.ID, s.key)
+	for err == nil && ok && a.Code == BudgetCode {
+		var next string
+		if next, err = digestJSON(s.key, BudgetCode); err != nil {
+			break
+		}
+		b, again, berr := r.store.AttemptByKey(ctx, s.candidate.ID, next)
+		if err = berr; err != nil || !again && s.candidate.State != store.Open {
+			break
+		}
+		a, ok, s.key = b, again, next
+	}
+	if err != nil {
+		return a, false, fmt.Errorf("looking up the attempt: %w", err)
+	}
+	return a, ok, nil
 }
 
 // settle moves the candidate to where a stored attempt puts it, if it stands elsewhere.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -316,12 +317,6 @@ func TestBudgets(t *testing.T) {
 		}
 	})
 	// What a stage says of money: the candidate's ends the candidate, with what it made; the run's ends the run.
-	spend := func(end error) *Family {
-		return &Family{Name: "toy", Stages: []Stage{{Name: "only", Version: 1, Pool: Model, Makes: []string{"votes"},
-			Run: func(ctx context.Context, c *Case) (Outcome, error) {
-				return Outcome{}, errors.Join(c.Write(ctx, "votes", 1), fmt.Errorf("asking: %w", end))
-			}}}}
-	}
 	t.Run("candidate's money", func(t *testing.T) {
 		t.Parallel()
 		s := openStore(t, t.TempDir())
@@ -360,6 +355,46 @@ func TestBudgets(t *testing.T) {
 			t.Errorf("%v; %v", err, called(&calls))
 		}
 	})
+}
+
+// spend is a family whose stage ends so, with what it made.
+func spend(end error) *Family {
+	return &Family{Name: "toy", Stages: []Stage{{Name: "only", Version: 1, Pool: Model, Makes: []string{"votes"},
+		Run: func(ctx context.Context, c *Case) (Outcome, error) {
+			return Outcome{}, errors.Join(c.Write(ctx, "votes", 1), fmt.Errorf("asking: %w", end))
+		}}}}
+}
+
+// TestBudgetRaised: a candidate that its budget held goes on when somebody opens it again, and nothing else is run for it.
+func TestBudgetRaised(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir())
+	add(t, s, "a")
+	for i, end := range []error{ErrCandidateBudget, ErrCandidateBudget, nil} {
+		if i > 0 {
+			if err := s.SetPosition(t.Context(), "a", store.Position{State: store.Open, Stage: "only"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := spend(end)
+		if end == nil {
+			f.Stages[0].Run = func(context.Context, *Case) (Outcome, error) { return Pass(), nil }
+		}
+		if _, err := engine(s, Options{}).Run(t.Context(), f, ""); err != nil {
+			t.Fatal(err)
+		}
+		f.Stages = append(f.Stages, Stage{Name: "other", Version: 1, Pool: CPU, Run: func(context.Context, *Case) (Outcome, error) { return Pass(), nil }})
+		if _, err := engine(s, Options{}).Run(t.Context(), f, ""); err != nil { // looked at again, it stands where it stood
+			t.Fatal(err)
+		}
+		want := map[bool]string{true: "admitted at other:  ", false: "held at only: budget asking: the candidate's budget is used up"}[end == nil]
+		if got := positions(t, s)["a"]; strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("run %d: %q, want %q", i, got, want)
+		}
+	}
+	if as, err := s.Attempts(t.Context(), "a"); err != nil || len(as) != 4 {
+		t.Errorf("%d attempts: %v", len(as), err)
+	}
 }
 
 func TestLeasedElsewhereIsLeftAlone(t *testing.T) {

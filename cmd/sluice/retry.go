@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/pipeline"
 	"sluice/store"
 )
 
@@ -27,7 +28,7 @@ func newRetry(a *app) *cobra.Command {
 		Short: "Open candidates again for the next build",
 		Long: `Open candidates again for the next build. An id may be cut, as long as it fits one candidate.
 
-A failed candidate goes on where it stopped. A rejected, held or admitted one starts anew: the review that says so
+A failed candidate goes on where it stopped, and so does one that was held for its budget: raise that first. A rejected, held or admitted one starts anew: the review that says so
 is kept with your name, and so is everything that was found before.`,
 		Example: `  sluice retry fs-1a2b3c --note "the test is fine, see the discussion"
   sluice retry --reason install-failed
@@ -102,12 +103,12 @@ func (o retryOptions) choose(ctx context.Context, s *store.Store) ([]store.Candi
 	return chosen, nil
 }
 
-// reopen lets a failed candidate go on, and starts any other anew. An open one stays as it is.
+// reopen lets a failed candidate go on, and one whose budget was used up, and starts any other anew. An open one stays as it is.
 func (a *app) reopen(ctx context.Context, s *store.Store, c store.Candidate, o retryOptions) error {
-	switch c.State {
-	case store.Open:
+	switch {
+	case c.State == store.Open:
 		return nil
-	case store.Failed:
+	case c.State == store.Failed, c.State == store.Held && c.Code == pipeline.BudgetCode:
 		return s.SetPosition(ctx, c.ID, store.Position{State: store.Open, Stage: c.Stage})
 	}
 	return s.Reopen(ctx, c.ID, store.Review{Decision: "reopen", Note: o.note, By: o.by, At: a.clock()})

@@ -32,6 +32,10 @@ var number = regexp.MustCompile(`#\d`)
 // calmDir is the folder to remove after the tests.
 var calmDir string
 
+// keepEnv names a folder that keeps the build from one run of the tests to the next, for whoever works on them: only what changed is done
+// again.
+const keepEnv = "SLUICE_TEST_DEMO"
+
 var buildOnce = sync.OnceValues(func() (calm, error) {
 	dir, err := os.MkdirTemp("", "sluice-build-*")
 	if err != nil {
@@ -39,14 +43,53 @@ var buildOnce = sync.OnceValues(func() (calm, error) {
 	}
 	calmDir = dir
 	c := calm{dir: dir}
-	if c.repo, err = demo.Author(context.Background(), filepath.Join(dir, demo.Name)); err != nil {
+	if keep := os.Getenv(keepEnv); keep != "" {
+		c.dir = keep
+	}
+	to := filepath.Join(c.dir, demo.Name)
+	if _, err := os.Stat(to); err == nil { // the same objects are written wherever they are
+		to = filepath.Join(dir, demo.Name)
+	}
+	if c.repo, err = demo.Author(context.Background(), to); err != nil {
 		return c, err
 	}
-	c.report, err = buildDemo(context.Background(), filepath.Join(dir, "store"), c.repo.Dir)
-	return c, err
+	c.repo.Dir = filepath.Join(c.dir, demo.Name)
+	if c.report, err = buildDemo(context.Background(), filepath.Join(c.dir, "store"), c.repo.Dir); err != nil {
+		return c, err
+	}
+	return c, c.snap()
 })
 
-func built(t *testing.T) calm {
+// snapshot is the store as the build left it, for tests that go on from there with other settings: without environments, since all that
+// has to run did run.
+func (c calm) snapshot() string { return filepath.Join(c.dir, "snapshot") }
+
+func (c calm) snap() error {
+	if err := os.RemoveAll(c.snapshot()); err != nil {
+		return err
+	}
+	all := os.DirFS(filepath.Join(c.dir, "store"))
+	entries, err := fs.ReadDir(all, ".")
+	for _, e := range entries {
+		if err != nil || e.Name() == "local" {
+			continue
+		}
+		if to := filepath.Join(c.snapshot(), e.Name()); e.IsDir() {
+			var sub fs.FS
+			if sub, err = fs.Sub(all, e.Name()); err == nil {
+				err = os.CopyFS(to, sub)
+			}
+		} else if err = os.MkdirAll(c.snapshot(), 0o755); err == nil {
+			var b []byte
+			if b, err = fs.ReadFile(all, e.Name()); err == nil {
+				err = os.WriteFile(to, b, 0o600)
+			}
+		}
+	}
+	return err
+}
+
+func built(t testing.TB) calm {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds a repository, which takes a minute")

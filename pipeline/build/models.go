@@ -2,7 +2,12 @@ package build
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"sluice/pipeline"
 	"sluice/pipeline/agents"
 	"sluice/pipeline/foresight"
 	"sluice/pipeline/judging"
@@ -50,6 +55,9 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 		return err
 	}
 	deps.Desk = desk
+	if err := c.Models.stages(foresight.New(*deps, c.Settings)); err != nil {
+		return err
+	}
 	who := c.Models.Config.Agent
 	if who.Model == "" {
 		return nil
@@ -62,5 +70,19 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 		return err
 	}
 	deps.Setup = installer
+	return nil
+}
+
+// stages wants every budget of a stage to name one that there is: a wrong name would bound nothing.
+func (m *Models) stages(f *pipeline.Family) error {
+	var names []string
+	for _, st := range f.Stages {
+		names = append(names, st.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Config.Budget.StageUSD)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%w: budget.stage_usd.%s: there is no such stage; there are %s", judging.ErrConfig, name, strings.Join(names, ", "))
+		}
+	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	judgeClarity   = "statement-clarity"
 	judgeLeakage   = "statement-leakage"
 	statementWrite = "statement-write"
+	statementAgain = "statement-repair" // by whoever wrote it
 )
 
 // write has a model write the task's statement and judges hold it against what the agent must not learn. Without models the
@@ -25,7 +26,7 @@ const (
 func (f *family) write() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "write-statement", Version: 1, Pool: pipeline.Model, Reads: []string{evSplit, evLink, evTaskSplit, evDossier}, Makes: []string{evWritten},
-		Settings: f.judgeSettings(statementWrite, judgeClarity, judgeLeakage),
+		Settings: f.judgeSettings(statementWrite, statementAgain, judgeClarity, judgeLeakage),
 		Codes: []pipeline.Code{
 			{Name: "statement-" + judges.StatementUnclear, Text: "The written statement cannot be solved from, also after its repair; the reason has the judge's code."},
 			{Name: "statement-" + judges.StatementLeaks, Text: "The written statement gives the missed case or its repair away, or forces the flaw, also after its repair; the reason says by which words."},

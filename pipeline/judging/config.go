@@ -27,7 +27,8 @@ const DefaultPanel = "default"
 // Config says which models there are, who judges, and what it may cost. The zero Config has no model.
 type Config struct {
 	model.Config
-	// Panels are by the name of the judge, besides DefaultPanel. With a single model there may be none: it judges alone.
+	// Panels are by the name of the judge, besides DefaultPanel and that of judges.WriteStatement, whose first model writes statements.
+	// With a single model there may be none: it judges alone.
 	Panels   map[string]judges.Panel `toml:"panel"`
 	Budget   Budget                  `toml:"budget"`
 	Agent    Agent                   `toml:"agent"`
@@ -139,7 +140,8 @@ func (c Config) Check() error {
 	}
 	faults = append(faults, c.Agent.check(names)...)
 	for _, name := range slices.Sorted(maps.Keys(c.Panels)) {
-		if _, known := judges.ByName(name); !known && name != DefaultPanel {
+		_, known := judges.ByName(name)
+		if !known && name != DefaultPanel && name != judges.WriteStatement { // whose first model writes and repairs
 			faults = append(faults, fmt.Errorf("panel.%s: no judge is called so", name))
 		}
 		for _, fault := range panelFaults(c.Panels[name], names) {

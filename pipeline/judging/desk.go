@@ -131,7 +131,7 @@ func Fault(err error) error {
 	case errors.Is(err, model.ErrConfig), errors.Is(err, model.ErrNotStored):
 		return pipeline.Abort(err)
 	case errors.Is(err, model.ErrTooLong), errors.Is(err, model.ErrFiltered), errors.Is(err, model.ErrRejected),
-		errors.Is(err, evidence.ErrCase):
+		errors.Is(err, evidence.ErrCase), errors.Is(err, judges.ErrNoVerdict): // replies that are no use are stored: they would come back
 		return pipeline.Permanent(err)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/judges"
+	"sluice/judges/evidence"
 	"sluice/judges/model"
 	"sluice/judges/model/modeltest"
 	"sluice/pipeline"
@@ -143,6 +144,8 @@ func TestFault(t *testing.T) {
 		{model.ErrTooLong, false, true},
 		{model.ErrFiltered, false, true},
 		{model.ErrRejected, false, true},
+		{evidence.ErrCase, false, true},
+		{judges.ErrNoVerdict, false, true},
 		{model.ErrTransient, false, false},
 		{model.ErrBusy, false, false},
 	} {
