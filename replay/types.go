@@ -37,7 +37,7 @@ type Overlay struct {
 
 // Recipe is what makes a state executable. It is data: it is stored, compared and exported.
 type Recipe struct {
-	Runner string            `json:"runner"`        // "gotest" or "pytest"
+	Runner string            `json:"runner"`        // the test tool, of package replay/tools
 	Image  string            `json:"image"`         // base image of the docker sandbox
 	Env    map[string]string `json:"env,omitempty"` // for every step
 	// Base is a recipe whose environment this one starts from, so that many share what they have in common (a compiled

@@ -13,7 +13,7 @@ import (
 	"sluice/pipeline/evaluate"
 	"sluice/pipeline/foresight"
 	"sluice/pipeline/release"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 	"sluice/store"
 )
 
@@ -92,7 +92,7 @@ func (a *app) evaluate(ctx context.Context, o evaluateOptions) (err error) {
 		return errors.Join(unwritable(fmt.Errorf("making the output folder: %w", err), "--out"), sandbox.Close(), trees.Close())
 	}
 	rep, err := evaluate.Run(ctx, evaluate.Options{
-		Release: rel, Tree: trees.Tree, Sandbox: sandbox, Runner: runner.For, Out: out, Clock: a.clock, Workers: build.Workers(o.workers),
+		Release: rel, Tree: trees.Tree, Sandbox: sandbox, Runner: tools.For, Out: out, Clock: a.clock, Workers: build.Workers(o.workers),
 		Limits: limits, Retries: 1, Scorer: foresight.Score, Progress: a.evaluated,
 		Settings: map[string]string{"sandbox": o.sandbox.kind, "timeout": o.sandbox.timeout.String(), "memory": o.sandbox.memory},
 	}, preds)

@@ -14,7 +14,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // bare runs steps on this machine with no isolation at all. It is for the projects of these tests, which are our own.
@@ -92,7 +92,7 @@ func (b bare) step(ctx context.Context, s replay.Step, vars *strings.Replacer, t
 // realOptions evaluates one instance of a real project.
 func realOptions(t *testing.T, base files, inst pipeline.Instance) Options {
 	o, _ := fixture(t, inst)
-	o.Sandbox, o.Runner, o.Clock = bare{t}, runner.For, time.Now
+	o.Sandbox, o.Runner, o.Clock = bare{t}, tools.For, time.Now
 	o.Tree = func(context.Context, string, string) (replay.Tree, error) { return base, nil }
 	return o
 }

@@ -9,7 +9,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // Cell is what the repeats of one spec say together.
@@ -61,7 +61,7 @@ func merge(name, tool string, reports []replay.Report) Cell {
 		if c.Trouble == nil {
 			c.Trouble = trouble(name, r)
 		}
-		c.CutShort = append(c.CutShort, runner.CutShort(tool, r.Tests)...)
+		c.CutShort = append(c.CutShort, tools.CutShort(tool, r.Tests)...)
 	}
 	for id, tests := range seen {
 		if len(tests) < len(reports) || slices.ContainsFunc(tests, func(t replay.Test) bool { return t.Outcome != tests[0].Outcome }) {
@@ -69,7 +69,7 @@ func merge(name, tool string, reports []replay.Report) Cell {
 			continue
 		}
 		c.Tests[id] = tests[0]
-		if runner.Unbound(tool, tests[0]) {
+		if tools.Unbound(tool, tests[0]) {
 			c.Unbound = append(c.Unbound, id)
 		}
 	}

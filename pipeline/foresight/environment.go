@@ -8,7 +8,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
-	"sluice/replay/recipe"
+	"sluice/replay/tools"
 )
 
 // The four states of a pair.
@@ -95,8 +95,8 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 
 // prepare finds and installs one state's environment; out says that the candidate ends here.
 func (f *family) prepare(ctx context.Context, a attempt) (o pipeline.Outcome, out bool, err error) {
-	r, err := recipe.Detect(ctx, a.tree, recipe.Options{Image: f.Image, Paths: a.paths})
-	var none recipe.ErrNoRecipe
+	r, err := tools.Detect(ctx, a.tree, tools.Options{Image: f.Image, Paths: a.paths})
+	var none tools.ErrNoRecipe
 	if errors.As(err, &none) {
 		why := fmt.Sprintf("%s (%.12s): %s", a.state, a.env.Commits[a.state], none.Reason)
 		return f.orSecond(ctx, a, nil, pipeline.Reject("no-recipe", why))

@@ -12,7 +12,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/setup"
 	"sluice/replay"
-	"sluice/replay/recipe"
+	"sluice/replay/tools"
 )
 
 // Installer finds recipes where the heuristics fail; *setup.Setup is one.
@@ -58,12 +58,12 @@ func (f *family) second(ctx context.Context, a attempt, heuristic *replay.Recipe
 func (f *family) request(ctx context.Context, a attempt, heuristic *replay.Recipe, why string) (setup.Request, error) {
 	q := setup.Request{
 		Once: a.c.Once, Charge: model.Charge{Candidate: a.c.ID(), Stage: "environment"}, Label: a.state + " of " + a.c.ID(),
-		Tree: a.tree, Recipe: heuristic, Runner: recipe.Runner(a.paths), Image: f.Image, Why: why,
+		Tree: a.tree, Recipe: heuristic, Runner: tools.ForPaths(a.paths), Image: f.Image, Why: why,
 	}
 	if heuristic != nil {
 		q.Runner = heuristic.Runner
 	}
-	names, err := recipe.Names(ctx, a.tree, a.paths)
+	names, err := tools.Names(ctx, a.tree, a.paths)
 	if err != nil {
 		return q, fmt.Errorf("reading the names of %s: %w", a.state, err)
 	}

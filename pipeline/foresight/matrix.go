@@ -8,7 +8,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // runVersion is part of every run's key: raise it when the same commands would be read differently.
@@ -43,7 +43,7 @@ func (f *family) matrix(ctx context.Context, c *pipeline.Case) (*matrix, error) 
 // run executes a spec once. The repeat's number is part of the key: repeats are runs of their own, and all candidates share them.
 func (m *matrix) run(ctx context.Context, s spec, repeat int) (replay.Report, error) {
 	r := m.env.Recipes[s.State]
-	tool, err := runner.For(r.Runner)
+	tool, err := tools.For(r.Runner)
 	if err != nil {
 		return replay.Report{}, pipeline.Permanent(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sluice/pipeline"
 	"sluice/replay"
 	"sluice/replay/narrow"
+	"sluice/replay/tools"
 )
 
 // narrowTries bounds how often a narrowed overlay is built.
@@ -57,7 +58,7 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 		out.Narrowed.Tried++
 		return brokenText(last), len(last.Broken) == 0, err
 	}
-	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Runner: m.env.Recipes[stateH1].Runner, Output: brokenText(r), Build: build, Most: narrowTries})
+	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Narrow: tools.Narrow(m.env.Recipes[stateH1].Runner), Output: brokenText(r), Build: build, Most: narrowTries})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // Where a SWE-bench image holds what a sandbox calls {tree}, {env} and {out}.
@@ -22,7 +22,7 @@ var imageFolders = strings.NewReplacer("{tree}", "/testbed", "{env}", "/opt/slui
 // tests over whatever the model left at their paths, runs them between the two markers, and restores the paths. The
 // target inserts "…=$?" before the line of the End marker, so the test command must be the line before it.
 func evalScript(inst pipeline.Instance, c pipeline.Check, p parser) (string, error) {
-	run, err := runner.For(inst.Recipe.Runner)
+	run, err := tools.For(inst.Recipe.Runner)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +39,7 @@ func evalScript(inst pipeline.Instance, c pipeline.Check, p parser) (string, err
 	}
 	layFiles(&b, c.Files)
 	for _, s := range steps {
-		if s.Name == runner.StepTest {
+		if s.Name == tools.StepTest {
 			s.Args = p.args(s.Args)
 			b.WriteString(": '>>>>> Start Test Output'\n")
 			b.WriteString(stepLine(s))

@@ -21,7 +21,7 @@ import (
 	"sluice/pipeline/agents"
 	"sluice/prompts"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // PromptName is the prompt of this agent.
@@ -117,7 +117,7 @@ func (q Request) task(c agents.Crew, before verdict, lines map[Line]bool) (agent
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}
-	tool, err := runner.For(q.Recipe.Runner)
+	tool, err := tools.For(q.Recipe.Runner)
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"sluice/pipeline/agents/agentstest"
 	"sluice/replay"
 	"sluice/replay/local"
-	"sluice/replay/recipe"
 	"sluice/replay/sandboxtest"
+	"sluice/replay/tools"
 )
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func request(t *testing.T, lines ...string) (agents.Crew, *agentstest.Script, Re
 	tree := sandboxtest.NewTree("shop",
 		sandboxtest.Text("shop.py", "# prices\ndef price(n):\n    if n:\n        return 3 * n\n    return 0\n"),
 		sandboxtest.Text("tests/test_old.py", "def test_old():\n    pass\n"), agentstest.Wheel(t, "pytest", "8.0", agentstest.TinyPytest))
-	r, err := recipe.Seal(t.Context(), tree, replay.Recipe{
+	r, err := tools.Seal(t.Context(), tree, replay.Recipe{
 		Runner: "pytest", Env: map[string]string{"VIRTUAL_ENV": "{env}/venv", "PYTHONDONTWRITEBYTECODE": "1"}, Inputs: []string{"*"}, Install: []replay.Step{{Name: "i", MustPass: true, Args: []string{
 			"sh", "-c", `python3 -m venv --without-pip "$VIRTUAL_ENV" && python3 -m pip --python "$VIRTUAL_ENV" install -q --no-index --find-links wheelhouse pytest`}}},
 	})

@@ -13,7 +13,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/agents"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // runVersion is part of every run's key.
@@ -31,7 +31,7 @@ func (v verdict) passes(id string) bool { return v.Doubt == "" && v.Outcomes[id]
 // run runs the tests on a fresh state with a repair laid over it.
 func (q Request) run(ctx context.Context, c agents.Crew, repair []File) (verdict, error) {
 	var v verdict
-	tool, err := runner.For(q.Recipe.Runner)
+	tool, err := tools.For(q.Recipe.Runner)
 	if err != nil {
 		return v, pipeline.Permanent(err)
 	}
@@ -78,7 +78,7 @@ func read(r replay.Report, res replay.Result) verdict {
 	for _, t := range r.Tests {
 		v.Outcomes[t.ID] = t.Outcome
 	}
-	if st := res.Step(runner.StepTest); st != nil {
+	if st := res.Step(tools.StepTest); st != nil {
 		v.Log = agent.CutMiddle(string(bytes.ToValidUTF8(append(st.Stdout, st.Stderr...), []byte("\uFFFD"))), 32<<10)
 	}
 	return v

@@ -19,7 +19,7 @@ import (
 	"sluice/pipeline/agents"
 	"sluice/prompts"
 	"sluice/replay"
-	"sluice/replay/recipe"
+	"sluice/replay/tools"
 )
 
 // PromptName is the prompt of this agent.
@@ -71,7 +71,7 @@ func find(ctx context.Context, c agents.Crew, q Request) (out Result, err error)
 	}
 	image := q.Image
 	if image == "" {
-		image = recipe.DefaultImage
+		image = tools.DefaultImage
 	}
 	out.Session, out.Spent, err = c.Lead(ctx, agents.Job{
 		Once: q.Once, Charge: q.Charge, Label: "scopes of " + q.Label, Task: task,

@@ -14,7 +14,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/agents"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // acceptVersion is part of every trial's key: raise it when the same recipe would be judged otherwise.
@@ -36,7 +36,7 @@ type Trial struct {
 // must write a report that names at least one test of the tree. The result is kept under the recipe's fingerprint.
 func (s *Setup) Accept(ctx context.Context, q Request, r replay.Recipe) (Trial, error) {
 	var t Trial
-	tool, err := runner.For(r.Runner)
+	tool, err := tools.For(r.Runner)
 	if err != nil {
 		return t, pipeline.Permanent(err)
 	}
@@ -79,7 +79,7 @@ func (s *Setup) trial(ctx context.Context, q Request, r replay.Recipe, tool repl
 	}
 	report := tool.Parse(r, q.Target, res)
 	t.Broken = report.Broken
-	if step := res.Step(runner.StepTest); step != nil {
+	if step := res.Step(tools.StepTest); step != nil {
 		t.Log = cut(string(step.Stdout) + string(step.Stderr))
 	}
 	return t, s.decide(ctx, q, r, report, &t)
@@ -91,7 +91,7 @@ var sweep = replay.Step{
 }
 
 func swept(steps []replay.Step) []replay.Step {
-	i := slices.IndexFunc(steps, func(st replay.Step) bool { return st.Name == runner.StepTest })
+	i := slices.IndexFunc(steps, func(st replay.Step) bool { return st.Name == tools.StepTest })
 	return slices.Insert(slices.Clone(steps), max(i, 0), sweep)
 }
 
@@ -162,8 +162,8 @@ func ofTree(ctx context.Context, tree replay.Tree, r replay.Recipe, id string) (
 	if !ok {
 		return false, nil
 	}
-	if r.Runner == "gotest" {
-		return r.Module == "" || place == r.Module || strings.HasPrefix(place, r.Module+"/"), nil
+	if owns, known := tools.Owns(r, id); known {
+		return owns, nil
 	}
 	_, err := tree.ReadFile(ctx, place)
 	if errors.Is(err, fs.ErrNotExist) {

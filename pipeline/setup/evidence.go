@@ -12,13 +12,13 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/agents"
 	"sluice/replay"
-	"sluice/replay/runner"
+	"sluice/replay/tools"
 )
 
 // evidence is what the agent is told.
 func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, error) {
 	start := q.start()
-	tool, err := runner.For(start.Runner)
+	tool, err := tools.For(start.Runner)
 	if err != nil {
 		return nil, pipeline.Permanent(fmt.Errorf("%w: %w", errNoRunner, err))
 	}
@@ -27,7 +27,7 @@ func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, e
 		return nil, err
 	}
 	test := tool.Steps(start, q.Target)
-	test = test[:1+slices.IndexFunc(test, func(st replay.Step) bool { return st.Name == runner.StepTest })]
+	test = test[:1+slices.IndexFunc(test, func(st replay.Step) bool { return st.Name == tools.StepTest })]
 	given := map[string][]string{
 		"acceptance": {agents.Shell(test)}, "place": {s.place(start)}, "layout": {layout}, "failure": {q.Why},
 	}

@@ -14,7 +14,7 @@ import (
 	"sluice/replay"
 	"sluice/replay/docker"
 	"sluice/replay/local"
-	"sluice/replay/recipe"
+	"sluice/replay/tools"
 )
 
 // TestRealRepository sets up the newest state of a clone of more-itertools, which SLUICE_TEST_MIRROR names, with a scripted model, in
@@ -38,7 +38,7 @@ func TestRealRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := recipe.Names(t.Context(), tree, nil)
+	names, err := tools.Names(t.Context(), tree, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

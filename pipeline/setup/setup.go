@@ -23,7 +23,7 @@ import (
 	"sluice/pipeline/agents"
 	"sluice/prompts"
 	"sluice/replay"
-	"sluice/replay/recipe"
+	"sluice/replay/tools"
 )
 
 // PromptName is the prompt of this agent.
@@ -125,18 +125,16 @@ func (s *Setup) find(ctx context.Context, q Request) (Result, error) {
 
 // start is what the agent's recipe begins with: the heuristic one without its steps.
 func (q Request) start() replay.Recipe {
-	r := replay.Recipe{Runner: q.Runner, Image: q.Image, Env: map[string]string{}}
+	r := replay.Recipe{Runner: q.Runner, Image: q.Image, Env: tools.BlankEnv(q.Runner)}
 	if q.Recipe != nil {
 		r = *q.Recipe
 		r.Env = map[string]string{}
 		for k, v := range q.Recipe.Env {
 			r.Env[k] = v
 		}
-	} else if q.Runner == "pytest" {
-		r.Env = map[string]string{"VIRTUAL_ENV": "{env}/venv", "PYTHONDONTWRITEBYTECODE": "1"}
 	}
 	if r.Image == "" {
-		r.Image = recipe.DefaultImage
+		r.Image = tools.DefaultImage
 	}
 	// The agent's commands name places by these, so that they hold in every sandbox.
 	r.Env[agents.EnvVar], r.Env[agents.TreeVar] = "{env}", "{tree}"
@@ -265,10 +263,7 @@ func operations(ctx context.Context, q Request, log agents.Log, r Report) ([]ope
 
 // need is the step that no set-up may skip: the test tool ran.
 func need(tool string) operation.Need {
-	if tool == "gotest" {
-		return operation.Need{Name: "the tests", Words: []string{"go", "test"}}
-	}
-	return operation.Need{Name: "the tests", Words: []string{"pytest", "--junitxml"}}
+	return operation.Need{Name: "the tests", Words: tools.Words(tool)}
 }
 
 // decisive is the first finding that refuses the recipe: a sure one, or a question about a command of the recipe itself. Questions
@@ -305,7 +300,7 @@ func steps(name string, commands []string) []replay.Step {
 
 // try seals a recipe for the state and runs the acceptance.
 func (s *Setup) try(ctx context.Context, q Request, r replay.Recipe) (Trial, replay.Recipe, error) {
-	sealed, err := recipe.Seal(ctx, q.Tree, r)
+	sealed, err := tools.Seal(ctx, q.Tree, r)
 	if err != nil {
 		return Trial{}, r, err
 	}

@@ -4,7 +4,8 @@
 // Tests of a later change laid over an earlier state often do not build: some of them name what came later. The others
 // may still show the defect. Narrowing drops the top-level functions, types, variables and imports in which the errors
 // lie, and nothing else: what stays is byte for byte what it was, so no assertion is ever edited. It never drops what
-// other tests would silently run without (TestMain, init, set-up functions, automatic fixtures): then it ends.
+// other tests would silently run without (TestMain, init, set-up functions, automatic fixtures): then it ends. What the errors are, and what a declaration is, each test tool knows (Func); here are the rounds
+// and the mechanics that all share.
 //
 // A dropped test is not evidence of anything: whoever runs narrowed tests must leave the dropped ones out of account.
 package narrow
@@ -49,9 +50,12 @@ type Narrowed struct {
 // Build tries an overlay: ok if its tests can be run, else output says where not. An error is the machinery's.
 type Build func(ctx context.Context, o replay.Overlay) (output string, ok bool, err error)
 
+// Func narrows files once, by what a tool said of them. Each test tool that can has one.
+type Func func(files map[string][]byte, output string) Edit
+
 // Rounds say how an overlay is narrowed.
 type Rounds struct {
-	Runner string // "gotest" or "pytest"
+	Narrow Func   // nil: the tool knows no way
 	Output string // what the first build, of the whole overlay, said
 	Build  Build
 	Most   int // builds, after which it gives up
@@ -59,16 +63,16 @@ type Rounds struct {
 
 // Loop narrows an overlay until it builds. It gives up when an error lies outside of the overlay or in what must not be
 // dropped, when nothing is left, or after the most builds. A file of which nothing is left leaves the overlay: if the state
-// has a file of that name, the state's own version is seen again. An error is Build's, or an unknown runner.
+// has a file of that name, the state's own version is seen again. An error is Build's.
 func Loop(ctx context.Context, o replay.Overlay, r Rounds) (Narrowed, error) {
 	n := Narrowed{Overlay: o}
-	narrow := map[string]func(map[string][]byte, string) Edit{"gotest": Go, "pytest": Python}[r.Runner]
-	if narrow == nil {
-		return n, fmt.Errorf("narrowing: no runner is named %q", r.Runner)
+	if r.Narrow == nil {
+		n.Stuck = "no way is known to leave out what does not build with this test tool"
+		return n, nil
 	}
 	output := r.Output
 	for range r.Most {
-		if n.round(narrow(contents(n.Overlay), output)); n.Stuck != "" {
+		if n.round(r.Narrow(contents(n.Overlay), output)); n.Stuck != "" {
 			return n, nil
 		}
 		var err error
@@ -123,7 +127,8 @@ func apply(o replay.Overlay, e Edit) replay.Overlay {
 	return next
 }
 
-func begin(files map[string][]byte) *Edit {
+// Begin starts an edit of files, which it does not change.
+func Begin(files map[string][]byte) *Edit {
 	e := &Edit{Files: maps.Clone(files)}
 	if e.Files == nil {
 		e.Files = map[string][]byte{}
@@ -131,8 +136,8 @@ func begin(files map[string][]byte) *Edit {
 	return e
 }
 
-// finish puts an edit's lists in order.
-func (e *Edit) finish() Edit {
+// Finish puts an edit's lists in order.
+func (e *Edit) Finish() Edit {
 	slices.Sort(e.Removed)
 	slices.SortStableFunc(e.Dropped, func(a, b Drop) int {
 		if c := strings.Compare(a.File, b.File); c != 0 {
@@ -143,10 +148,11 @@ func (e *Edit) finish() Edit {
 	return *e
 }
 
-func stuck(format string, args ...any) Edit { return Edit{Stuck: fmt.Sprintf(format, args...)} }
+// Stuck is the edit of errors that cannot be narrowed away.
+func Stuck(format string, args ...any) Edit { return Edit{Stuck: fmt.Sprintf(format, args...)} }
 
-// dropFile removes a whole file.
-func (e *Edit) dropFile(name, because string) {
+// DropFile removes a whole file.
+func (e *Edit) DropFile(name, because string) {
 	if _, ok := e.Files[name]; !ok {
 		return
 	}
@@ -155,9 +161,9 @@ func (e *Edit) dropFile(name, because string) {
 	e.Dropped = append(e.Dropped, Drop{File: name, Name: name, Kind: "file", Line: 1, Because: because})
 }
 
-// match finds the file that a tool calls name: the tool may run in a folder below the tree's root, or name files from
+// Match finds the file that a tool calls name: the tool may run in a folder below the tree's root, or name files from
 // the root of its file system. "" if none or several fit.
-func match(files map[string][]byte, name string) string {
+func Match(files map[string][]byte, name string) string {
 	for strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 		_, name, _ = strings.Cut(name, "/")
 	}
@@ -176,27 +182,27 @@ func match(files map[string][]byte, name string) string {
 	return found
 }
 
-// span is a range of bytes.
-type span struct{ start, end int }
+// Span is a range of bytes of a file.
+type Span struct{ Start, End int }
 
-// cut removes spans. A line of which only white space is left goes with them.
-func cut(src []byte, spans []span) []byte {
-	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+// Cut removes spans. A line of which only white space is left goes with them.
+func Cut(src []byte, spans []Span) []byte {
+	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
 	var out []byte
 	at := 0
 	for _, s := range spans {
 		s = wholeLines(src, s)
-		if s.start > at {
-			out = append(out, src[at:s.start]...)
+		if s.Start > at {
+			out = append(out, src[at:s.Start]...)
 		}
-		at = max(at, s.end)
+		at = max(at, s.End)
 	}
 	return append(out, src[at:]...)
 }
 
 // wholeLines widens a span to whole lines if nothing else is on its first and last line.
-func wholeLines(src []byte, s span) span {
-	start, end := s.start, s.end
+func wholeLines(src []byte, s Span) Span {
+	start, end := s.Start, s.End
 	for start > 0 && (src[start-1] == ' ' || src[start-1] == '\t') {
 		start--
 	}
@@ -206,5 +212,5 @@ func wholeLines(src []byte, s span) span {
 	if (start > 0 && src[start-1] != '\n') || (end < len(src) && src[end] != '\n') {
 		return s
 	}
-	return span{start, min(end+1, len(src))}
+	return Span{start, min(end+1, len(src))}
 }

@@ -1,0 +1,71 @@
+package project
+
+import (
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/tools/tooltest"
+)
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	tree, err := Scan(t.Context(), tooltest.Tree{"a/b/c.txt": "\xff", "a/m": "", "link": "-> a/m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !tree.Has("a/m") || tree.Has("link") || tree.Has("a") || !tree.HasDir("a/b") || tree.HasDir("b") {
+		t.Error("files and folders are mixed up, or a link is a file")
+	}
+	if text, err := tree.Read("a/b/c.txt"); text != "\uFFFD" || err != nil {
+		t.Errorf("read %q, %v", text, err)
+	}
+	if text, err := tree.Read("link"); text != "" || err != nil {
+		t.Errorf("a link was followed: %q, %v", text, err)
+	}
+	if root, ok := tree.Nearest([]string{"a/b/x", "/../a/y", "z"}, "m"); root != "a" || !ok {
+		t.Errorf("nearest is %q, %v", root, ok)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ root, name, inside, relative string }{
+		{"", "a/b", "a/b", "./a/b"}, {"r", "../r/x", "r/x", "./x"}, {"r/s", "..", "r", ".."}, {"r", ".", "r", "."}, {"r", "..", "", ".."},
+	} {
+		got, ok := Inside(c.root, c.name)
+		if got != c.inside || !ok {
+			t.Errorf("inside %q, %q is %q, %v", c.root, c.name, got, ok)
+		}
+		if rel := Relative(c.root, c.inside); rel != c.relative {
+			t.Errorf("from %q, %q is %q", c.root, c.inside, rel)
+		}
+	}
+	for _, name := range []string{"/etc", "../..", "a/../../../x"} {
+		if got, ok := Inside("r", name); ok {
+			t.Errorf("%q is inside, as %q", name, got)
+		}
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"in": "1", "other": "x"}
+	r := replay.Recipe{Inputs: []string{"in"}, Install: []replay.Step{{Name: "i", Args: []string{"true"}}}}
+	print := func(tree tooltest.Tree, r replay.Recipe) string {
+		s, err := Fingerprint(t.Context(), tree, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	base := print(tree, r)
+	warm, noted := r, r
+	warm.Install = append([]replay.Step{{Name: "w", Warm: true}}, r.Install...)
+	noted.Notes, noted.Fingerprint = []string{"n"}, base
+	if print(tree, warm) != base || print(tree, noted) != base || print(tooltest.Tree{"in": "1"}, r) != base {
+		t.Error("what only saves time, or is not read, is part of the fingerprint")
+	}
+	if print(tooltest.Tree{"in": "2"}, r) == base || print(tooltest.Tree{}, r) == base {
+		t.Error("the inputs are not part of it")
+	}
+}

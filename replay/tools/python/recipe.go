@@ -1,0 +1,329 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/project"
+)
+
+// Language is Python.
+var Language = project.Language{Name: "Python", Extensions: []string{".py", ".pyi"}}
+
+var markers = []string{"pyproject.toml", "setup.py", "setup.cfg"}
+
+// Root finds the project: the one that most touched files are in, else the root. Its error is a project.ErrNoRecipe.
+func Root(t *project.Tree, paths []string) (string, error) {
+	if root, ok := t.Nearest(paths, markers...); ok && (root == "" || !t.HasAny("", markers)) {
+		return root, nil
+	}
+	if t.HasAny("", markers) {
+		return "", nil
+	}
+	for f := range t.Files() {
+		if base := path.Base(f); strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {
+			return "", nil
+		}
+	}
+	return "", project.ErrNoRecipe{Reason: "no Python project"}
+}
+
+// pretendVersion is what projects that take their version from git are built as: a tree has no git.
+const pretendVersion = "1.0.0"
+
+var versionEnv = map[string]string{
+	"SETUPTOOLS_SCM_PRETEND_VERSION": pretendVersion, "PBR_VERSION": pretendVersion, "PDM_BUILD_SCM_VERSION": pretendVersion,
+	"POETRY_DYNAMIC_VERSIONING_BYPASS": pretendVersion, "UV_DYNAMIC_VERSIONING_BYPASS": pretendVersion,
+}
+
+const (
+	venv       = "{env}/venv"
+	pathOfVenv = `PATH="$VIRTUAL_ENV/bin:$PATH"; export PATH; `
+	// buildScript installs the project so that its tree is what gets imported; a backend too old for that installs a copy.
+	buildScript = pathOfVenv + `set -- --no-deps --no-build-isolation --no-index --disable-pip-version-check -q
+python -m pip install "$@" -e . || python -m pip install "$@" .`
+	// dynamicScript builds the project to learn what it requires, installs that, and takes the project itself out
+	// again: each state installs its own.
+	dynamicScript = pathOfVenv + `set -e
+python -m pip wheel -q --no-deps --no-build-isolation -w "$1/wheel" .
+for w in "$1"/wheel/*.whl; do python -m pip install -q "$w$2"; n=${w##*/}; python -m pip uninstall -q -y "${n%%-*}"; done
+rm -rf "$1/wheel"`
+)
+
+// inVenv starts the interpreter of a virtual environment as its activation would: tests may start its scripts by name.
+const inVenv = pathOfVenv + `exec python "$@"`
+
+// Command begins a command of the recipe's interpreter: that of its VIRTUAL_ENV if it has one.
+func Command(r replay.Recipe) []string {
+	if r.Env["VIRTUAL_ENV"] != "" {
+		return []string{"sh", "-c", inVenv, "sh"}
+	}
+	return []string{"python"}
+}
+
+// BlankEnv is what a recipe begins with whose steps somebody else finds.
+func BlankEnv() map[string]string {
+	return map[string]string{"VIRTUAL_ENV": venv, "PYTHONDONTWRITEBYTECODE": "1"}
+}
+
+// Extra is what a test tool needs besides what the project asks for.
+type Extra struct {
+	Runner  string
+	Env     map[string]string
+	Plugins []string // as the tool's configuration names them: taken with the care that is due to a project's words
+	Tool    string   // the tool's own distribution, installed if the project does not name it; "" for none
+}
+
+// Recipe makes the recipe of the project in root.
+//
+// A virtual environment in {env} holds what the project needs to be built, to run and to be tested. If its metadata can
+// be read, Install gets a list of requirements and no file of the tree, so that all states that want the same share an
+// environment. If not, Install sees the whole tree and runs the build. Each state then installs itself, without a
+// network, into its job's own view of the environment.
+func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
+	p, err := readProject(t, root)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	var l reqList
+	if err := needs(t, root, p, &l); err != nil {
+		return replay.Recipe{}, err
+	}
+	l.addAll(x.Plugins, "the "+x.Runner+" configuration")
+	if x.Tool != "" && !l.names(x.Tool) {
+		l.add(x.Tool, "sluice")
+	}
+	r := replay.Recipe{Runner: x.Runner, Root: root, Env: environment(root, p, x.Env), Notes: l.notes}
+	r.Install = installSteps(root, p, &l, &r)
+	if p.backend != "" {
+		r.Build = []replay.Step{{
+			Name: "install project", Args: []string{"sh", "-c", buildScript}, Env: versionEnv, Dir: root, MustPass: true,
+		}}
+	}
+	return r, nil
+}
+
+func environment(root string, p *info, more map[string]string) map[string]string {
+	env := map[string]string{"VIRTUAL_ENV": venv, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+	maps.Copy(env, more)
+	if p.backend == "" {
+		tree := path.Join("{tree}", root)
+		env["PYTHONPATH"] = tree + "/src:" + tree
+	}
+	return env
+}
+
+// Names are the names under which the registry would have the project of a change: of its distribution. What cannot be read has none.
+func Names(t *project.Tree, paths []string) ([]string, error) {
+	root, err := Root(t, paths)
+	if err != nil {
+		return nil, nil
+	}
+	p, err := readProject(t, root)
+	if errors.As(err, new(project.ErrNoRecipe)) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []string{p.name}, nil
+}
+
+func installSteps(root string, p *info, needs *reqList, r *replay.Recipe) []replay.Step {
+	pip := func(name string, reqs []string) replay.Step {
+		args := []string{venv + "/bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"}
+		return replay.Step{Name: name, Args: append(args, reqs...), MustPass: true}
+	}
+	steps := []replay.Step{{Name: "virtual environment", Args: []string{"python3", "-m", "venv", venv}, MustPass: true}}
+	if p.backend != "" {
+		var build reqList
+		build.addAll(buildNeeds(p), "the build requirements")
+		r.Notes = append(r.Notes, build.notes...)
+		steps = append(steps, pip("build requirements", build.items))
+	}
+	steps = append(steps, pip("requirements", needs.items))
+	if p.dynamic {
+		r.Inputs = []string{"*"}
+		extras := ""
+		if names := wanted(p.extras); len(names) > 0 {
+			extras = "[" + strings.Join(names, ",") + "]"
+		}
+		steps = append(steps, replay.Step{
+			Name: "computed requirements", Args: []string{"sh", "-c", dynamicScript, "sh", "{env}", extras},
+			Env: versionEnv, Dir: root, MustPass: true,
+		})
+	}
+	return steps
+}
+
+// backendNeeds are what build backends ask for only when they run, which takes a network then.
+var backendNeeds = map[string][]string{
+	"hatchling": {"editables"}, "pdm": {"editables"}, "mesonpy": {"meson", "ninja"}, "scikit_build_core": {"cmake", "ninja"},
+	"setuptools": {"setuptools", "wheel"}, "flit_core": nil, "poetry": nil,
+}
+
+var newSetuptools = regexp.MustCompile(`setuptools\D*(8[1-9]|9\d|\d{3})`)
+
+// buildNeeds are the build requirements. setuptools is kept below the version that dropped pkg_resources, which older
+// projects import, unless the project asks for more.
+func buildNeeds(p *info) []string {
+	list := slices.Clone(p.build)
+	backend, _, _ := strings.Cut(p.backend, ".")
+	list = append(list, backendNeeds[backend]...)
+	if !slices.ContainsFunc(list, newSetuptools.MatchString) {
+		list = append(list, "setuptools<81")
+	}
+	return list
+}
+
+// testNames are the extras, groups and files that hold test dependencies; devNames those to take if there are none.
+var (
+	testNames = []string{"test", "tests", "testing", "pytest", "unittest", "unit-test", "unit-tests", "all-tests"}
+	devNames  = []string{"dev", "develop", "development", "ci", "all"}
+)
+
+// wanted are the names of test extras or groups that exist, else of development ones.
+func wanted(have map[string][]string) []string {
+	for _, names := range [][]string{testNames, devNames} {
+		var found []string
+		for _, n := range names {
+			if _, ok := have[n]; ok {
+				found = append(found, n)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// needs lists what the project needs to run and to be tested.
+func needs(t *project.Tree, root string, p *info, l *reqList) error {
+	l.addAll(p.requires, "the project")
+	l.selves = append(l.selves, wanted(p.extras)...)
+	for _, kind := range []map[string][]string{p.groups, p.hints} {
+		for _, name := range wanted(kind) {
+			l.addAll(withoutTools(name, kind[name]), "group "+name)
+		}
+	}
+	if err := testFiles(t, root, p, l); err != nil {
+		return err
+	}
+	l.expandSelf(p)
+	return nil
+}
+
+// devTools are what a development list names besides what tests need: checkers, and makers of documents and releases.
+var devTools = regexp.MustCompile(`^(sphinx.*|furo|mkdocs.*|.*-sphinx-theme|sphinxcontrib-.*|myst-.*|numpydoc|pdoc3?|` +
+	`mypy|pyright|pyre-check|pre-commit|prek|black|ruff|isort|flake8.*|pep8-naming|pylint.*|bandit|autoflake|pyupgrade|codespell|` +
+	`tox.*|nox|twine|build|bump2version|bumpversion|bump-my-version|towncrier|commitizen|python-semantic-release|codecov|` +
+	`jupyter.*|notebook|ipdb|ipython)$`)
+
+// withoutTools drops a development list's tools: they are many, and one that does not install costs the environment.
+func withoutTools(list string, reqs []string) []string {
+	if slices.Contains(testNames, list) {
+		return reqs
+	}
+	return slices.DeleteFunc(slices.Clone(reqs), func(r string) bool { return devTools.MatchString(reqName(r)) })
+}
+
+var reqFile = regexp.MustCompile(`^(?:requirements?[-_./]?(tests?|testing|dev|develop|development|ci|all)?|` +
+	`(tests?|testing|dev|develop|ci)[-_/]requirements?)\.(?:txt|pip|in)$`)
+
+// testFiles reads requirements files: the plain one if no metadata says what the project requires; those for tests, or
+// else for development. tox.ini is asked when nothing else names test dependencies.
+func testFiles(t *project.Tree, root string, p *info, l *reqList) error {
+	byKind := map[string][]string{}
+	for f := range t.Files() {
+		rel, ok := strings.CutPrefix(f, strings.TrimPrefix(root+"/", "/"))
+		m := reqFile.FindStringSubmatch(rel)
+		if ok && m != nil {
+			kind := m[1] + m[2]
+			byKind[kind] = append(byKind[kind], f)
+		}
+	}
+	var files []string
+	if len(p.requires) == 0 && !p.dynamic {
+		files = append(files, byKind[""]...)
+	}
+	kinds := wanted(byKind)
+	known := len(wanted(p.extras))+len(wanted(p.groups))+len(wanted(p.hints)) > 0
+	if known {
+		kinds = slices.DeleteFunc(kinds, func(k string) bool { return !slices.Contains(testNames, k) })
+	}
+	for _, k := range kinds {
+		files = append(files, byKind[k]...)
+	}
+	slices.Sort(files)
+	for _, f := range files {
+		if err := requirementsFile(t, f, l); err != nil {
+			return err
+		}
+	}
+	if known || len(kinds) > 0 {
+		return nil
+	}
+	return toxDeps(t, root, l)
+}
+
+// toxDeps takes the unconditional dependencies of tox's plain environment.
+func toxDeps(t *project.Tree, root string, l *reqList) error {
+	name := path.Join(root, "tox.ini")
+	text, err := t.Read(name)
+	if err != nil {
+		return err
+	}
+	for _, line := range requirementLines(parseINI(text)["testenv"]["deps"]) {
+		if strings.ContainsAny(line, "{}") || toxFactor.MatchString(line) {
+			continue
+		}
+		if err := requirementLine(t, name, line, l, map[string]bool{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var toxFactor = regexp.MustCompile(`^[A-Za-z0-9_.!,-]+:\s`)
+
+// expandSelf replaces requirements of the project itself, by name or as ".", with what those extras hold: else a
+// released version of the project would be installed over the state's.
+func (l *reqList) expandSelf(p *info) {
+	done := map[string]bool{}
+	self := normal(p.name)
+	for n := 0; n < maxRequirements; n++ {
+		i := slices.IndexFunc(l.items, func(r string) bool { return p.name != "" && reqName(r) == self })
+		switch {
+		case i >= 0:
+			l.selves = append(l.selves, reqExtras(l.items[i])...)
+			l.items = slices.Delete(l.items, i, i+1)
+		case len(l.selves) > 0:
+			extra := normal(l.selves[0])
+			if l.selves = l.selves[1:]; !done[extra] {
+				done[extra] = true
+				l.addAll(withoutTools(extra, p.extras[extra]), fmt.Sprintf("extra %s", extra))
+			}
+		default:
+			return
+		}
+	}
+}
+
+// sortedKeys names a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func clip(s string) string {
+	if len(s) > 120 {
+		return s[:120] + "…"
+	}
+	return s
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,138 @@
+// Package tools is the table of the test tools that sluice can run, and what is asked of all of them: whose a tree is, which
+// runs the files of a change, what a recipe is sealed with.
+//
+// A tool is a folder below this one and a row of the table; see docs/tools.md. Detection is a function of the tree: it runs nothing,
+// asks no network and reads no clock, so one tree always has one recipe. Nobody outside of replay names a tool's folder.
+package tools
+
+import (
+	"fmt"
+
+	"sluice/replay"
+	"sluice/replay/narrow"
+	"sluice/replay/tools/gotest"
+	"sluice/replay/tools/project"
+	"sluice/replay/tools/pytest"
+	"sluice/replay/tools/report"
+)
+
+// Tool is what every test tool knows.
+type Tool interface {
+	replay.Runner
+	// Language is what the tool's tests are written in.
+	Language() project.Language
+	// Find names the folder of the tool's project in a tree: the one that most of the touched paths are in. An ErrNoRecipe says in
+	// a few words why the tool is not for this tree; another error is the machinery's.
+	Find(t *project.Tree, paths []string) (root string, err error)
+	// Recipe makes the recipe of the project in that folder, without image and fingerprint, or returns an ErrNoRecipe. It is a
+	// function of the tree.
+	Recipe(t *project.Tree, root string) (replay.Recipe, error)
+}
+
+// What a tool may know besides. Who asks for it goes by the functions of this package, which have an answer for tools that do not.
+type (
+	// CutShorter knows that an end of one test is the end of others.
+	CutShorter interface {
+		// CutShort lists, sorted, prefixes of the ids of tests that ended early: which of them had run by then is chance.
+		CutShort(tests []replay.Test) []string
+	}
+	// Unbounder knows failures that only name what a state does not have.
+	Unbounder interface{ Unbound(replay.Test) bool }
+	// Narrower can leave out declarations of tests that do not build: it is a narrow.Func.
+	Narrower interface {
+		Narrow(files map[string][]byte, output string) narrow.Edit
+	}
+	// Namer knows under which names registries have a tree's project.
+	Namer interface {
+		Names(t *project.Tree, paths []string) ([]string, error)
+	}
+	// Blanker gives the variables with which a recipe begins whose steps somebody else finds.
+	Blanker interface{ BlankEnv() map[string]string }
+	// Worder gives words that are in every command by which somebody runs the tool's tests.
+	Worder interface{ Words() []string }
+	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
+	Owner interface {
+		Owns(r replay.Recipe, id string) bool
+	}
+)
+
+// table holds the tools. Of one language's tools the first that finds its project is taken: those that look for their own signs
+// come before the one that takes what is left. Between languages the order decides only what nothing else does.
+var table = []Tool{
+	gotest.Tool{},
+	pytest.Tool{},
+}
+
+// StepTest is the name of the step that runs the tests.
+const StepTest = report.StepTest
+
+// ErrNoRecipe says that no recipe is known for a tree. It is a verdict about the tree and no fault.
+type ErrNoRecipe = project.ErrNoRecipe
+
+// For returns the tool that a recipe names.
+func For(name string) (replay.Runner, error) { return byName(name) }
+
+func byName(name string) (Tool, error) {
+	for _, t := range table {
+		if t.Name() == name {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("no test tool is named %q", name)
+}
+
+// ability finds a tool that knows something besides.
+func ability[A any](name string) (A, bool) {
+	t, err := byName(name)
+	if err != nil {
+		var none A
+		return none, false
+	}
+	a, ok := t.(A)
+	return a, ok
+}
+
+// CutShort lists, sorted, prefixes of the ids of tests that ended early because another test ended all of them. That such a
+// test is missing says nothing about it.
+func CutShort(tool string, tests []replay.Test) []string {
+	if a, ok := ability[CutShorter](tool); ok {
+		return a.CutShort(tests)
+	}
+	return nil
+}
+
+// Unbound reports whether a test failed only because it names what the state does not have.
+func Unbound(tool string, t replay.Test) bool {
+	a, ok := ability[Unbounder](tool)
+	return ok && a.Unbound(t)
+}
+
+// Narrow is how a tool's tests are narrowed; nil if it knows no way.
+func Narrow(tool string) narrow.Func {
+	if a, ok := ability[Narrower](tool); ok {
+		return a.Narrow
+	}
+	return nil
+}
+
+// BlankEnv are the variables with which a recipe of the tool begins whose steps somebody else finds.
+func BlankEnv(tool string) map[string]string {
+	if a, ok := ability[Blanker](tool); ok {
+		return a.BlankEnv()
+	}
+	return map[string]string{}
+}
+
+// Owns reports whether a test's id is one of the tree's by itself; known is false if what stands before "::" is a file of the tree.
+func Owns(r replay.Recipe, id string) (owns, known bool) {
+	a, known := ability[Owner](r.Runner)
+	return known && a.Owns(r, id), known
+}
+
+// Words are in every command by which somebody runs the tool's tests: at least the tool's name.
+func Words(tool string) []string {
+	if a, ok := ability[Worder](tool); ok {
+		return a.Words()
+	}
+	return []string{tool}
+}
