@@ -27,17 +27,26 @@ const childEnv = "SLUICE_TEST_BUILD"
 func TestMain(m *testing.M) {
 	Init()
 	if dir := os.Getenv(childEnv); dir != "" {
-		if _, err := buildDemo(context.Background(), filepath.Join(dir, "store"), filepath.Join(dir, demo.Name)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+		_, err := buildDemo(context.Background(), filepath.Join(dir, "store"), filepath.Join(dir, demo.Name))
+		exit(err)
+	}
+	if os.Getenv(childModels) != "" {
+		exit(beVictim(context.Background()))
 	}
 	code := m.Run()
 	if calmDir != "" {
 		_ = os.RemoveAll(calmDir)
 	}
 	os.Exit(code)
+}
+
+// exit ends a child.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 func buildDemo(ctx context.Context, dir, source string) (Report, error) {
