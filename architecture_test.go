@@ -44,8 +44,8 @@ var mayImport = map[string][]string{
 	"pipeline": {"pipeline", "miners", "judges", "replay", "store", "prompts", "internal"},
 	"internal": {"internal", "store"}, // progress shows states of the store
 	// Besides the pipeline, the command opens the store, chooses a sandbox by a flag, shows changes and tells errors apart. Its
-	// tests start a fake of GitHub's API.
-	"cmd": {"pipeline", "store", "internal", "miners/gitrepo", "miners/github/githubtest", "replay"},
+	// tests start a fake of GitHub's API, and of an endpoint whose models answer as judges.
+	"cmd": {"pipeline", "store", "internal", "miners/gitrepo", "miners/github/githubtest", "replay", "judges/judgestest", "judges/model/modeltest"},
 }
 
 // clockReaders may call time.Now and its kin outside of cmd; each with its reason.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/pipeline/judging"
 	"sluice/store"
 )
 
@@ -15,7 +16,7 @@ func newExplain(a *app) *cobra.Command {
 		Use:   "explain <id>",
 		Short: "Show everything that is known about a candidate: each attempt with its evidence",
 		Long: `Show everything that is known about a candidate: its changes and their link, each attempt with the evidence that
-it made, the work that ran for it, and people's reviews. The id may be cut, as long as it fits one candidate.
+it made, the work that ran for it, what models were asked on its account and cost, and people's reviews. The id may be cut, as long as it fits one candidate.
 
 Long evidence is cut with a mark that says so; --full prints all of it. With --json the evidence's content is left
 out unless --full is given.`,
@@ -36,6 +37,8 @@ type account struct {
 	attempts []store.Attempt
 	runs     []store.Run
 	reviews  []store.Review
+	calls    []store.ModelCall
+	cost     judging.Cost
 }
 
 func (a *app) explain(ctx context.Context, id string, full bool) error {
@@ -67,7 +70,13 @@ func readAccount(ctx context.Context, s *store.Store, prefix string) (account, e
 	if acc.runs, err = s.Runs(ctx, c.ID); err != nil {
 		return acc, err
 	}
-	acc.reviews, err = s.Reviews(ctx, c.ID)
+	if acc.reviews, err = s.Reviews(ctx, c.ID); err != nil {
+		return acc, err
+	}
+	if acc.calls, err = s.ModelCalls(ctx, c.ID); err != nil {
+		return acc, err
+	}
+	acc.cost, err = judging.CandidateCost(ctx, s, c)
 	return acc, err
 }
 
@@ -129,6 +138,9 @@ func (e *explainer) objects(ctx context.Context, acc account) error {
 			o.Evidence = append(o.Evidence, evidenceObject{ev, content})
 		}
 		e.emit(o)
+		if err := e.rulings(ctx, at); err != nil {
+			return err
+		}
 	}
 	for _, r := range acc.runs {
 		content, err := e.whole(ctx, r.Digest)
@@ -137,8 +149,52 @@ func (e *explainer) objects(ctx context.Context, acc account) error {
 		}
 		e.emit(runObject{"run", r.Kind, r.Label, r.Digest, r.Ended.Sub(r.Started).Seconds(), content})
 	}
+	if err := e.modelObjects(ctx, acc); err != nil {
+		return err
+	}
 	for _, r := range acc.reviews {
 		e.emit(reviewObject{"review", r.Decision, r.Note, r.By, r.At.UTC()})
+	}
+	return nil
+}
+
+// rulings emits what models said in an attempt.
+func (e *explainer) rulings(ctx context.Context, at store.Attempt) error {
+	for _, ev := range at.Evidence {
+		if ev.MediaType != "application/json" {
+			continue
+		}
+		b, err := e.store.Get(ctx, ev.Digest)
+		if err != nil {
+			return err
+		}
+		s, _ := readSaid(b)
+		for _, r := range s.all() {
+			e.emit(struct {
+				Type  string `json:"type"`
+				Stage string `json:"stage"`
+				ruling
+			}{"ruling", at.Stage, r})
+		}
+	}
+	return nil
+}
+
+// modelObjects emits the questions on the candidate's account, and what they cost.
+func (e *explainer) modelObjects(ctx context.Context, acc account) error {
+	for _, c := range acc.calls {
+		o := callObject{"model-call", c.Request, c.Stage, c.Prompt, c.Version, c.Model, c.State, c.Input, c.Cached, c.Output, c.MicroUSD,
+			c.Latency.Seconds(), c.Note, c.Exchange, nil}
+		if c.Exchange != "" {
+			var err error
+			if o.Content, err = e.whole(ctx, c.Exchange); err != nil {
+				return err
+			}
+		}
+		e.emit(o)
+	}
+	if acc.cost != (judging.Cost{}) {
+		e.emitParts("candidate-cost", []judging.PartCost{{Name: acc.ID, Cost: acc.cost}})
 	}
 	return nil
 }

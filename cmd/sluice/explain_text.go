@@ -11,6 +11,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"sluice/pipeline/judging"
 	"sluice/store"
 )
 
@@ -41,8 +42,33 @@ func (e *explainer) text(ctx context.Context, acc account) error {
 			return err
 		}
 	}
+	if err := e.models(ctx, acc); err != nil {
+		return err
+	}
 	for _, r := range acc.reviews {
 		e.say("\n%s", oneLine(fmt.Sprintf("review: %s by %s on %s: %s", r.Decision, r.By, r.At.UTC().Format(time.DateOnly), r.Note)))
+	}
+	return nil
+}
+
+// models prints what models cost for the candidate, and each question; with --full its words and the reply too.
+func (e *explainer) models(ctx context.Context, acc account) error {
+	if acc.cost == (judging.Cost{}) {
+		return nil
+	}
+	e.say("\n%s", costLine(acc.cost))
+	for i, c := range acc.calls {
+		if i == maxLines && !e.full {
+			e.say("  [cut here: %d more questions; --full prints all]", len(acc.calls)-i)
+			break
+		}
+		if !e.full || c.Exchange == "" {
+			e.say("  %s", callLine(c))
+			continue
+		}
+		if err := e.blob(ctx, callLine(c), c.Exchange); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -128,7 +154,16 @@ func (e *explainer) content(heading, digest string, b []byte) {
 	}
 	e.shown[digest] = heading
 	e.say("  %s", heading)
-	body, left := e.cut(legible(b))
+	text := ""
+	if s, ok := readSaid(b); ok { // what was said is read before the record of it
+		if text = s.text(); e.full {
+			text += "\n"
+		}
+	}
+	if text == "" || e.full {
+		text += legible(b)
+	}
+	body, left := e.cut(text)
 	for line := range strings.Lines(body) {
 		e.say("    %s", strings.TrimRight(line, "\n"))
 	}

@@ -12,10 +12,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sluice/miners/gitrepo"
+	"sluice/pipeline/build"
 	"sluice/store"
 )
 
 func TestMain(m *testing.M) {
+	build.Init() // the local sandbox of a script's sluice starts this binary again
 	testscript.Main(m, map[string]func(){
 		"sluice":  main,
 		"mkstore": func() { fixture(fillStore) },
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts below testdata/script. Each gets "mkstore DIR", which makes a store with four
-// candidates, and "mkcosts DIR", which adds what models were asked about them.
+// candidates, and "mkcosts DIR", which adds what models were asked about them; and a server of models, see fakeModels.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -34,8 +36,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("USER", "robin")
 			fakeGitHub(e)
+			fakeModels(e)
 			return nil
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"expand": expand, "asked": asked},
 	})
 }
 

@@ -55,7 +55,7 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 		return err
 	}
 	deps.Desk = desk
-	if err := c.Models.stages(foresight.New(*deps, c.Settings)); err != nil {
+	if err := c.Models.check(foresight.New(*deps, c.Settings)); err != nil {
 		return err
 	}
 	who := c.Models.Config.Agent
@@ -73,8 +73,12 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 	return nil
 }
 
-// stages wants every budget of a stage to name one that there is: a wrong name would bound nothing.
-func (m *Models) stages(f *pipeline.Family) error {
+// check finds what the configuration alone cannot: that somebody judges, and that every budget of a stage names one that there is: a wrong
+// name would bound nothing.
+func (m *Models) check(f *pipeline.Family) error {
+	if len(m.Config.Models) == 0 {
+		return fmt.Errorf("%w: the configuration has none: describe one under [[model]]", judging.ErrConfig)
+	}
 	var names []string
 	for _, st := range f.Stages {
 		names = append(names, st.Name)

@@ -43,15 +43,21 @@ const (
 	configBytes = 1 << 20
 )
 
-// Load reads a configuration file. Everything that is wrong with it is said, with the line where that is known; the error wraps
+// Load reads a configuration file. Everything that is wrong with it is said in one line, with its place where that is known; the error wraps
 // model.ErrConfig.
 func Load(path string) (Config, error) {
 	c, err := load(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("reading the configuration %s: %w: %w", path, model.ErrConfig, err)
+		return Config{}, fmt.Errorf("reading the configuration %s: %w: %w", path, model.ErrConfig, inLine{err})
 	}
 	return c, nil
 }
+
+// inLine is several faults in one line.
+type inLine struct{ error }
+
+func (l inLine) Error() string { return strings.ReplaceAll(l.error.Error(), "\n", "; ") }
+func (l inLine) Unwrap() error { return l.error }
 
 func load(path string) (c Config, err error) {
 	f, err := os.Open(path)

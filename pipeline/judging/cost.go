@@ -107,6 +107,21 @@ func ReadCosts(ctx context.Context, s *store.Store, family, repo string) (Costs,
 	return out, nil
 }
 
+// CandidateCost sums the ledger for one candidate; the zero Cost when nothing was asked on its account.
+func CandidateCost(ctx context.Context, s *store.Store, c store.Candidate) (Cost, error) {
+	lines, err := s.ModelCosts(ctx, c.Family, c.Repo)
+	if err != nil {
+		return Cost{}, err
+	}
+	var out Cost
+	for _, m := range lines {
+		if m.Candidate == c.ID {
+			out.add(m)
+		}
+	}
+	return out, nil
+}
+
 // share divides what was paid by the admitted candidates.
 func (c *Costs) share(n int) {
 	for i := range c.Stages {
