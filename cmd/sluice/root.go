@@ -30,8 +30,8 @@ Exit codes:
 	flags.BoolVar(&a.opts.json, "json", false, "write results, progress, logs and errors as JSON, one object a line")
 	flags.BoolVarP(&a.opts.verbose, "verbose", "v", false, "log what is done")
 	root.AddCommand(
-		newBuild(a), newMine(a), newLeads(a), newSZZ(a), newExport(a), newEvaluate(a), newList(a), newStatus(a), newCost(a), newExplain(a), newRetry(a), newStore(a),
-		newDoctor(a), newVersion(a), newDemo(a), newDocs(a),
+		newBuild(a), newMine(a), newLeads(a), newSZZ(a), newExport(a), newEvaluate(a), newList(a), newStatus(a), newCost(a), newExplain(a), newReview(a), newRetry(a),
+		newCalibrate(a), newJudge(a), newStore(a), newDoctor(a), newVersion(a), newDemo(a), newDocs(a),
 	)
 	return root
 }

@@ -36,11 +36,7 @@ func (m *Models) askers() int {
 	if m == nil {
 		return 0
 	}
-	n := 0
-	for _, e := range m.Config.Endpoints {
-		n += e.Parallel()
-	}
-	return 4 * n
+	return 4 * m.Config.Parallel()
 }
 
 // models opens the desk and, where one is wanted, the agent that sets up.

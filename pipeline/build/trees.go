@@ -41,6 +41,15 @@ func (t *Trees) Tree(ctx context.Context, repo, commit string) (replay.Tree, err
 	return history.New(m, "").Tree(ctx, commit)
 }
 
+// History returns the past of a repository, on its default branch.
+func (t *Trees) History(ctx context.Context, repo string) (*history.History, error) {
+	m, err := t.mirror(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	return history.New(m, ""), nil
+}
+
 func (t *Trees) mirror(ctx context.Context, repo string) (*gitrepo.Mirror, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

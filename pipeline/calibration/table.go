@@ -1,24 +1,36 @@
 // Package calibration measures how far attribution and judges can be trusted: against testimony, where people named the introducing
 // change, and against people's own verdicts.
 //
-// The methods run blind: what names the answer is taken out of their evidence. The package decides about no candidate and changes none.
+// The methods run blind: what names the answer is taken out of their evidence. The package decides about no candidate and changes none;
+// what it asks is on nobody's account.
 package calibration
 
 import (
+	"slices"
+
 	"sluice/pipeline/evaluate/stats"
 )
 
 // Chain is a candidate whose introducing change somebody named, and what the methods said without knowing it.
 type Chain struct {
-	Candidate string `json:"candidate"`
-	Repo      string `json:"repo"`
-	Truth     string `json:"truth"`              // head of the change that testimony names
-	Proposed  string `json:"proposed,omitempty"` // head of the change that SZZ proposes; "" when it abstains
-	Why       string `json:"why,omitempty"`      // it abstains
-	Code      string `json:"code,omitempty"`     // of the panel's ruling on what is proposed
-	Judged    bool   `json:"judged"`
-	Keeps     bool   `json:"keeps"`
-	Failed    string `json:"failed,omitempty"` // why there is no ruling
+	Candidate string   `json:"candidate"`
+	Repo      string   `json:"repo"`
+	Fix       string   `json:"fix"`                // head of the change that repairs
+	Link      string   `json:"link"`               // digest of the evidence that this was read from
+	Truth     string   `json:"truth"`              // head of the change that testimony names
+	Also      []string `json:"also,omitempty"`     // heads of others that it names in the same way; each is right too
+	Proposed  string   `json:"proposed,omitempty"` // head of the change that SZZ proposes; "" when it abstains
+	Why       string   `json:"why,omitempty"`      // it abstains
+	Code      string   `json:"code,omitempty"`     // of the panel's ruling on what is proposed
+	Judged    bool     `json:"judged"`
+	Keeps     bool     `json:"keeps"`
+	Failed    string   `json:"failed,omitempty"` // the kind of failure when there is no ruling
+	Reason    string   `json:"reason,omitempty"` // one line on it
+}
+
+// Right reports whether the proposed change is one that testimony names.
+func (c Chain) Right() bool {
+	return c.Proposed != "" && (c.Proposed == c.Truth || slices.Contains(c.Also, c.Proposed))
 }
 
 // Share is k of n with its Wilson 95 % interval.
@@ -55,19 +67,23 @@ type Table struct {
 	CodesRight map[string]int `json:"codes_right,omitempty"`
 	CodesWrong map[string]int `json:"codes_wrong,omitempty"`
 	Failed     int            `json:"failed"` // proposed, but without a ruling
+	// Abstentions and Failures count by reason.
+	Abstentions map[string]int `json:"abstentions,omitempty"`
+	Failures    map[string]int `json:"failures,omitempty"`
 }
 
 // Tabulate counts chains. A chain that failed is in Failed and in no share of judged ones: it is no verdict.
 func Tabulate(chains []Chain) Table {
-	t := Table{Chains: len(chains), CodesRight: map[string]int{}, CodesWrong: map[string]int{}}
+	t := Table{Chains: len(chains), CodesRight: map[string]int{}, CodesWrong: map[string]int{}, Abstentions: map[string]int{}, Failures: map[string]int{}}
 	var rejectedRight, rejectedWrong, judgedRight, judgedWrong int
 	for _, c := range chains {
 		if c.Proposed == "" {
 			t.Abstained++
+			t.Abstentions[c.Why]++
 			continue
 		}
 		t.Proposed++
-		right := c.Proposed == c.Truth
+		right := c.Right()
 		if right {
 			t.Matched++
 		} else {
@@ -75,6 +91,7 @@ func Tabulate(chains []Chain) Table {
 		}
 		if c.Failed != "" {
 			t.Failed++
+			t.Failures[c.Failed]++
 		}
 		if !c.Judged {
 			continue

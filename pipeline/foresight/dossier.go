@@ -11,6 +11,7 @@ import (
 
 	"sluice/judges"
 	"sluice/miners/gitrepo"
+	"sluice/miners/links"
 	"sluice/miners/szz"
 	"sluice/pipeline/history"
 )
@@ -18,12 +19,16 @@ import (
 // mostBetween bounds the list of changes between task and fix that a judge sees.
 const mostBetween = 60
 
+// noWords stands for a text of which nothing is left.
+const noWords = "(no words of the author)"
+
 // Pair is two changes of which the first may have introduced what the second repairs, and the lines that say so.
 type Pair struct {
 	Repo       string
 	Intro, Fix gitrepo.Change
 	Lines      []szz.Line // of the fix's old side; those that Intro landed count
-	// Quotes are words of the fix that name its origin. They are taken out of its text: a judge decides from the code.
+	// Quotes are words that name the fix's origin, such as a claim or the title of the change that it names. A sentence of the fix's
+	// text that holds one is taken out, and so is every claim (see links.Blind): a judge decides from the code.
 	Quotes []string
 }
 
@@ -142,11 +147,11 @@ func (d *dossier) texts() {
 	intro, fix := d.pair.Intro, d.pair.Fix
 	d.set("repository", d.pair.Repo)
 	d.set("task_text", judges.CleanStatement(intro.Title, intro.Body).Text())
-	text := fix.Title + "\n\n" + fix.Body
-	for _, q := range d.pair.Quotes {
-		text = strings.ReplaceAll(text, q, "")
+	text := links.Blind(fix.Title+"\n\n"+fix.Body, links.ParseRepo(d.pair.Repo), d.pair.Quotes...)
+	if text = strings.TrimSpace(text); text == "" {
+		text = noWords
 	}
-	d.set("fix_text", strings.TrimSpace(text))
+	d.set("fix_text", text)
 	d.set("task_scope", fmt.Sprintf("It touches %d files: %d of the program, %d of tests, %d others.",
 		d.task.Files, len(d.task.Source), len(d.task.Test), d.task.Files-len(d.task.Source)-len(d.task.Test)))
 	gap := int(fix.Committed.Sub(intro.Committed) / (24 * time.Hour))

@@ -66,7 +66,7 @@ func TestDossier(t *testing.T) {
 	want := map[string][]string{
 		"repository":    {"o/r"},
 		"task_text":     {"Divide"},
-		"fix_text":      {"Fix division\n\n Zero was not thought of."},
+		"fix_text":      {"Fix division\n\nZero was not thought of."},
 		"traced_lines":  {"a.go:4: func F(n int) int { return 1 / n }\n"},
 		"later_changes": {"L1 Divide faster (#2)"},
 		"task_scope":    {"It touches 2 files: 1 of the program, 1 of tests, 0 others."},

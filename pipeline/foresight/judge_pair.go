@@ -17,7 +17,7 @@ const (
 // dossier collects what the judges of a pair read. Without models there is nobody to read it.
 func (f *family) dossier() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "dossier", Version: 1, Pool: pipeline.Git, Reads: []string{evLink}, Makes: []string{evDossier}, Settings: f.asks(),
+		Name: "dossier", Version: 2, Pool: pipeline.Git, Reads: []string{evLink}, Makes: []string{evDossier}, Settings: f.asks(),
 		Run: func(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
 			if !f.asks() {
 				return pipeline.Pass(), nil

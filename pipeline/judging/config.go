@@ -234,3 +234,12 @@ func (c Config) Public() any {
 	}
 	return p
 }
+
+// Parallel is how many questions may be on their way at once, at all endpoints together.
+func (c Config) Parallel() int {
+	n := 0
+	for _, e := range c.Endpoints {
+		n += e.Parallel()
+	}
+	return n
+}

@@ -115,6 +115,45 @@ func (d *Desk) Settings(name string) any {
 	return s
 }
 
+// Public is what others may know of the configuration.
+func (d *Desk) Public() any { return d.config.Public() }
+
+// Parallel is how many questions may be on their way at once.
+func (d *Desk) Parallel() int { return d.config.Parallel() }
+
+// Kinds of failures that concern one question alone.
+const (
+	FailedNoVerdict = "no-verdict" // no valid reply, however often it was asked
+	FailedNoAnswer  = "no-answer"  // limits, outages, broken replies after all tries
+	FailedTooLong   = "too-long"
+	FailedFiltered  = "filtered"
+	FailedRefused   = "refused"  // the endpoint refused the request
+	FailedEvidence  = "evidence" // it does not fit the judge
+	FailedBusy      = "busy"     // another process is asking the same
+)
+
+// Failure names the kind of an error that concerns one question alone; "" for one that every further question would meet: a budget, a
+// configuration, a reply that is not stored, the store, the end of the run.
+func Failure(err error) string {
+	for _, ends := range []error{context.Canceled, model.ErrBudget, model.ErrConfig, model.ErrNotStored} {
+		if errors.Is(err, ends) {
+			return ""
+		}
+	}
+	for _, k := range []struct {
+		err  error
+		kind string
+	}{
+		{judges.ErrNoVerdict, FailedNoVerdict}, {model.ErrTransient, FailedNoAnswer}, {model.ErrTooLong, FailedTooLong},
+		{model.ErrFiltered, FailedFiltered}, {model.ErrRejected, FailedRefused}, {evidence.ErrCase, FailedEvidence}, {model.ErrBusy, FailedBusy},
+	} {
+		if errors.Is(err, k.err) {
+			return k.kind
+		}
+	}
+	return ""
+}
+
 // Run names the run, as the ledger's rows do.
 func (d *Desk) Run() string { return d.ledger.terms.Run }
 
