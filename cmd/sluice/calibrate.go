@@ -14,6 +14,7 @@ import (
 
 	"sluice/pipeline/build"
 	"sluice/pipeline/calibration"
+	"sluice/pipeline/calibration/measure"
 	"sluice/pipeline/foresight"
 	"sluice/pipeline/judging"
 	"sluice/store"
@@ -73,7 +74,7 @@ func (a *app) calibrate(ctx context.Context, o calibrateOptions) error {
 		return a.withDesk(ctx, s, models, func(d *judging.Desk) (err error) {
 			trees := build.NewTrees(a.opts.store, s, o.sources)
 			defer func() { err = errors.Join(err, trees.Close()) }()
-			rep, err := calibration.Run(ctx, calibration.Config{
+			rep, err := measure.Run(ctx, measure.Config{
 				Store: s, Repo: o.repo, History: trees.History, Desk: d, Progress: a.counter("chains"),
 			})
 			if err != nil {
@@ -124,7 +125,7 @@ func (a *app) counter(what string) func(done, total int) {
 	}
 }
 
-func (a *app) printCalibration(rep calibration.Report) error {
+func (a *app) printCalibration(rep measure.Report) error {
 	if a.opts.json {
 		a.emitCalibration(rep)
 	} else {
@@ -150,7 +151,7 @@ type calibrationObject struct {
 	calibration.Table
 }
 
-func (a *app) emitCalibration(rep calibration.Report) {
+func (a *app) emitCalibration(rep measure.Report) {
 	for _, j := range rep.Judged {
 		for _, c := range j.Chains {
 			a.emit(struct {
@@ -186,12 +187,12 @@ func (a *app) emitCalibration(rep calibration.Report) {
 	for _, p := range rep.People {
 		a.emit(struct {
 			Type string `json:"type"`
-			calibration.People
+			measure.People
 		}{"agreement", p})
 	}
 }
 
-func (a *app) sayCalibration(rep calibration.Report) {
+func (a *app) sayCalibration(rep measure.Report) {
 	for i, j := range rep.Judged {
 		if i > 0 {
 			a.say("")
@@ -217,7 +218,7 @@ func (a *app) sayCalibration(rep calibration.Report) {
 }
 
 // sayJudged prints the table of one judge: all repositories, and each when there are several.
-func (a *app) sayJudged(j calibration.Judged) {
+func (a *app) sayJudged(j measure.Judged) {
 	heading := "judge " + j.Judge
 	switch {
 	case j.Judge == calibration.RulesName:

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/pipeline/calibration"
+	"sluice/pipeline/calibration/measure"
 	"sluice/pipeline/evaluate/stats"
 	"sluice/pipeline/judging"
 )
@@ -34,7 +35,7 @@ each judge is an object with the meaning of each code and the slots of its evide
   sluice judge list --json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			list, err := calibration.List()
+			list, err := measure.List()
 			if err != nil {
 				return err
 			}
@@ -44,13 +45,13 @@ each judge is an object with the meaning of each code and the slots of its evide
 	}
 }
 
-func (a *app) printJudges(list []calibration.JudgeInfo) {
+func (a *app) printJudges(list []measure.JudgeInfo) {
 	rows := [][]string{strings.Fields("JUDGE VERSION CODES QUESTION")}
 	for _, j := range list {
 		if a.opts.json {
 			a.emit(struct {
 				Type string `json:"type"`
-				calibration.JudgeInfo
+				measure.JudgeInfo
 			}{"judge", j})
 			continue
 		}
@@ -125,7 +126,7 @@ func (a *app) judgeBench(ctx context.Context, o benchOptions) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	count := a.counter("rows")
 	return a.withDesk(ctx, s, models, func(d *judging.Desk) error {
-		rep, err := calibration.Bench(ctx, calibration.BenchConfig{
+		rep, err := measure.Bench(ctx, measure.BenchConfig{
 			Labels: in, Desk: d, Judge: o.judge, Order: o.order, Progress: func(done int) { count(done, 0) },
 		})
 		if err != nil {
@@ -135,18 +136,18 @@ func (a *app) judgeBench(ctx context.Context, o benchOptions) (err error) {
 	})
 }
 
-func (a *app) printBench(rep calibration.BenchReport) error {
+func (a *app) printBench(rep measure.BenchReport) error {
 	if a.opts.json {
 		for _, r := range rep.Rows {
 			a.emit(struct {
 				Type string `json:"type"`
-				calibration.BenchRow
+				measure.BenchRow
 			}{"bench-row", r})
 		}
 		for _, s := range rep.Judges {
 			a.emit(struct {
 				Type string `json:"type"`
-				calibration.BenchScore
+				measure.BenchScore
 			}{"bench", s})
 		}
 	} else {
@@ -165,7 +166,7 @@ func (a *app) printBench(rep calibration.BenchReport) error {
 	return nil
 }
 
-func (a *app) sayBench(rep calibration.BenchReport) {
+func (a *app) sayBench(rep measure.BenchReport) {
 	rows := [][]string{strings.Fields("JUDGE SCORED OF RIGHT OF-ALL KAPPA PANEL-DISAGREES ORDER-CHANGED DOLLARS")}
 	for _, s := range rep.Judges {
 		changed := "-"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice/pipeline/calibration"
+	"sluice/pipeline/calibration/measure"
 	"sluice/store"
 )
 
@@ -41,7 +41,7 @@ Of several verdicts of a person on one candidate and judge, the first counts: wh
 }
 
 func (a *app) review(ctx context.Context, id string, o reviewOptions) error {
-	decision, err := calibration.Decision(o.judge, o.code)
+	decision, err := measure.Decision(o.judge, o.code)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,18 @@
 package calibration
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"sluice/judges"
-	"sluice/pipeline/foresight"
 	"sluice/pipeline/judging"
+	"sluice/store"
 )
 
 // schema names the form of what is kept.
@@ -18,6 +20,7 @@ const schema = "sluice.calibration/1"
 
 // Kept is the last calibration of a repository, as the store holds it.
 type Kept struct {
+	Family string      `json:"family"`
 	Schema string      `json:"schema"`
 	Repo   string      `json:"repo"`
 	Judges []KeptJudge `json:"judges"`
@@ -64,6 +67,20 @@ func (m Maker) Made(r judges.Ruling) bool {
 	return m.Prompt == r.Prompt && m.Version == r.Version && slices.Equal(m.Voters, Voters(r))
 }
 
+// Configured reports whether a configuration, as others may know it, asks the same models with the same parameters under the same rule.
+func (m Maker) Configured(public []byte) bool {
+	var c struct{ Panels map[string]judges.Panel }
+	if json.Unmarshal(public, &c) != nil {
+		return false
+	}
+	panel, ok := c.Panels[judges.Attribution]
+	if !ok {
+		panel = c.Panels[judging.DefaultPanel]
+	}
+	parameters, known := Parameters(public, panel.Models)
+	return known && cmp.Or(panel.Rule, judges.All) == m.Rule && bytes.Equal(parameters, m.Models)
+}
+
 // String names the models for people.
 func (m Maker) String() string {
 	samples := map[string]int{}
@@ -81,8 +98,9 @@ func (m Maker) String() string {
 	return fmt.Sprintf("%s, rule %s, %s version %d", strings.Join(parts, ", "), m.Rule, m.Prompt, m.Version)
 }
 
-func makerOf(r judges.Ruling, d *judging.Desk) *Maker {
-	panel := d.Panel(judges.Attribution)
+// NewMaker says who gave a ruling that a desk's panel made.
+func NewMaker(r judges.Ruling, d *judging.Desk) *Maker {
+	panel := d.Panel(r.Judge)
 	m := &Maker{Prompt: r.Prompt, Version: r.Version, Voters: Voters(r), Rule: cmp.Or(panel.Rule, judges.All)}
 	if b, err := json.Marshal(d.Public()); err == nil {
 		m.Models, _ = Parameters(b, panel.Models)
@@ -109,36 +127,30 @@ func Parameters(public []byte, models []string) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// markOf names the mark that holds the digest of a repository's last calibration.
-func markOf(repo string) string { return "calibration:" + foresight.Name + ":" + repo }
+// EvidenceLink names the evidence that chains are read from.
+const EvidenceLink = "link"
 
-// keep leaves what was measured of each repository in the store. A run without models leaves an older panel's part alone.
-func keep(ctx context.Context, c Config, all []Judged) error {
-	byRepo := map[string]*Kept{}
-	for _, j := range all {
-		for _, chain := range j.Chains {
-			k := byRepo[chain.Repo]
-			if k == nil {
-				k = &Kept{Schema: schema, Repo: chain.Repo}
-				byRepo[chain.Repo] = k
-			}
-			if n := len(k.Judges); n == 0 || k.Judges[n-1].Judge != j.Judge {
-				k.Judges = append(k.Judges, KeptJudge{Judge: j.Judge, Maker: j.Maker})
-			}
-			last := &k.Judges[len(k.Judges)-1]
-			last.Chains = append(last.Chains, chain)
-		}
-	}
-	for _, repo := range sortedKeys(byRepo) {
-		if err := put(ctx, c, *byRepo[repo]); err != nil {
-			return fmt.Errorf("keeping the calibration of %s: %w", repo, err)
-		}
+// markOf names the mark that holds the digest of a repository's last calibration.
+func markOf(family, repo string) string { return "calibration:" + family + ":" + repo }
+
+// Ledger is what Load needs of a store.
+type Ledger interface {
+	LatestEvidence(ctx context.Context, candidate, name string) (store.Evidence, bool, error)
+	Get(ctx context.Context, digest string) ([]byte, error)
+	Mark(ctx context.Context, name string) (value string, ok bool, err error)
+}
+
+// Keep leaves what was measured of a repository in the store. The part of a judge that is not measured again stays.
+func Keep(ctx context.Context, s *store.Store, k Kept) error {
+	if err := put(ctx, s, k); err != nil {
+		return fmt.Errorf("keeping the calibration of %s: %w", k.Repo, err)
 	}
 	return nil
 }
 
-func put(ctx context.Context, c Config, k Kept) error {
-	old, _, err := load(ctx, c.Store, k.Repo)
+func put(ctx context.Context, s *store.Store, k Kept) error {
+	k.Schema = schema
+	old, _, err := load(ctx, s, k.Family, k.Repo)
 	if err != nil {
 		return err
 	}
@@ -152,43 +164,50 @@ func put(ctx context.Context, c Config, k Kept) error {
 	if err != nil {
 		return err
 	}
-	digest, err := c.Store.Put(ctx, b)
+	digest, err := s.Put(ctx, b)
 	if err != nil {
 		return err
 	}
-	return c.Store.PutMark(ctx, markOf(k.Repo), digest)
-}
-
-// Ledger is what Load needs of a store.
-type Ledger interface {
-	foresight.Ledger
-	Mark(ctx context.Context, name string) (value string, ok bool, err error)
+	return s.PutMark(ctx, markOf(k.Family, k.Repo), digest)
 }
 
 // Load returns the last calibration of a repository; ok is false when there is none.
-func Load(ctx context.Context, l Ledger, repo string) (k Kept, ok bool, err error) {
-	k, ok, err = load(ctx, l, repo)
+func Load(ctx context.Context, l Ledger, family, repo string) (k Kept, ok bool, err error) {
+	if k, ok, err = load(ctx, l, family, repo); err == nil {
+		k.Stale, err = k.stale(ctx, l)
+	}
 	if err != nil {
 		return k, false, fmt.Errorf("reading the calibration of %s: %w", repo, err)
-	}
-	seen := map[string]bool{}
-	for _, j := range k.Judges {
-		for _, c := range j.Chains {
-			digest, err := foresight.LinkDigest(ctx, l, c.Candidate)
-			if err != nil {
-				return k, false, fmt.Errorf("reading the calibration of %s: %w", repo, err)
-			}
-			if digest != c.Link && !seen[c.Candidate] {
-				seen[c.Candidate] = true
-				k.Stale++
-			}
-		}
 	}
 	return k, ok, nil
 }
 
-func load(ctx context.Context, l Ledger, repo string) (k Kept, ok bool, err error) {
-	digest, ok, err := l.Mark(ctx, markOf(repo))
+// stale counts the candidates whose link is another one now.
+func (k Kept) stale(ctx context.Context, l Ledger) (int, error) {
+	changed := map[string]bool{} // by candidate
+	for _, j := range k.Judges {
+		for _, c := range j.Chains {
+			if _, seen := changed[c.Candidate]; seen {
+				continue
+			}
+			e, _, err := l.LatestEvidence(ctx, c.Candidate, EvidenceLink)
+			if err != nil {
+				return 0, err
+			}
+			changed[c.Candidate] = e.Digest != c.Link
+		}
+	}
+	n := 0
+	for _, is := range changed {
+		if is {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func load(ctx context.Context, l Ledger, family, repo string) (k Kept, ok bool, err error) {
+	digest, ok, err := l.Mark(ctx, markOf(family, repo))
 	if err != nil || !ok {
 		return k, false, err
 	}
@@ -202,13 +221,5 @@ func load(ctx context.Context, l Ledger, repo string) (k Kept, ok bool, err erro
 	return k, err == nil, err
 }
 
-// lineBytes bounds what is kept of an error.
-const lineBytes = 300
-
-func oneLine(s string) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
-	if len(s) > lineBytes {
-		s = strings.ToValidUTF8(s[:lineBytes], "") + "…"
-	}
-	return s
-}
+// sortedKeys returns a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"sluice/judges"
-	"sluice/prompts"
 )
 
 // String writes "90 of 262 (34.4 % [28.9, 40.3])".
@@ -16,9 +13,6 @@ func (s Share) String() string {
 	}
 	return fmt.Sprintf("%d of %d (%.1f %% [%.1f, %.1f])", s.K, s.N, 100*s.Share, 100*s.Interval.Low, 100*s.Interval.High)
 }
-
-// ShareOf is k of n.
-func ShareOf(k, n int) Share { return share(k, n) }
 
 // Line is a row of a table for people.
 type Line struct {
@@ -62,39 +56,4 @@ func counts(m map[string]int) string {
 		out = append(out, fmt.Sprintf("%s %d", k, m[k]))
 	}
 	return strings.Join(out, ", ")
-}
-
-// JudgeInfo is what there is to know of a judge before it is asked.
-type JudgeInfo struct {
-	Name    string        `json:"judge"`
-	Purpose string        `json:"question"`
-	Version int           `json:"prompt_version"`
-	Masked  bool          `json:"masked"` // numbers of changes and commit ids are replaced in its evidence
-	Codes   []judges.Code `json:"codes"`
-	Slots   []SlotInfo    `json:"slots"`
-}
-
-// SlotInfo is one piece of a judge's evidence.
-type SlotInfo struct {
-	Name     string       `json:"name"`
-	Kind     prompts.Kind `json:"kind"`
-	Bytes    int          `json:"bytes"` // its share of the budget
-	Optional bool         `json:"optional"`
-}
-
-// List describes all judges, in the order of the rubric.
-func List() ([]JudgeInfo, error) {
-	var out []JudgeInfo
-	for _, j := range judges.Judges() {
-		p, err := prompts.Load(j.Name())
-		if err != nil {
-			return nil, fmt.Errorf("listing judges: %w", err)
-		}
-		info := JudgeInfo{j.Name(), p.Purpose, p.Version, p.Mask, j.Codes(), nil}
-		for _, s := range p.Slots {
-			info.Slots = append(info.Slots, SlotInfo{s.Name, s.Kind, s.Bytes, s.Optional})
-		}
-		out = append(out, info)
-	}
-	return out, nil
 }

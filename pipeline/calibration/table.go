@@ -1,8 +1,7 @@
-// Package calibration measures how far attribution and judges can be trusted: against testimony, where people named the introducing
-// change, and against people's own verdicts.
+// Package calibration says how far attribution and judges can be trusted: the tables of what they said of fixes whose origin is
+// known, and where a store keeps them for the card of a release.
 //
-// The methods run blind: what names the answer is taken out of their evidence. The package decides about no candidate and changes none;
-// what it asks is on nobody's account.
+// It asks nobody (see its folder measure), decides about no candidate and changes none.
 package calibration
 
 import (
@@ -41,7 +40,8 @@ type Share struct {
 	Interval stats.Interval `json:"interval"`
 }
 
-func share(k, n int) Share {
+// ShareOf is k of n.
+func ShareOf(k, n int) Share {
 	s := Share{K: k, N: n, Interval: stats.Wilson(k, n)}
 	if n > 0 {
 		s.Share = float64(k) / float64(n)
@@ -107,11 +107,14 @@ func Tabulate(chains []Chain) Table {
 			*rejected++
 		}
 	}
-	t.Before = share(t.Missed, t.Proposed)
-	t.RejectedWrong = share(rejectedWrong, judgedWrong)
-	t.RejectedRight = share(rejectedRight, judgedRight)
+	t.Before = ShareOf(t.Missed, t.Proposed)
+	t.RejectedWrong = ShareOf(rejectedWrong, judgedWrong)
+	t.RejectedRight = ShareOf(rejectedRight, judgedRight)
 	keptWrong, keptRight := judgedWrong-rejectedWrong, judgedRight-rejectedRight
-	t.After = share(keptWrong, keptWrong+keptRight)
-	t.Yield = share(keptRight, judgedRight)
+	t.After = ShareOf(keptWrong, keptWrong+keptRight)
+	t.Yield = ShareOf(keptRight, judgedRight)
 	return t
 }
+
+// RulesName stands for the rules judge where a judge is named.
+const RulesName = "rules"

@@ -11,6 +11,7 @@ import (
 	"sluice/miners/gitrepo"
 	"sluice/miners/szz"
 	"sluice/pipeline"
+	"sluice/pipeline/calibration"
 	"sluice/pipeline/history"
 	"sluice/pipeline/judging"
 	"sluice/replay"
@@ -90,12 +91,12 @@ type Proposal struct {
 
 // Names of evidence, in the order in which the stages make it.
 const (
-	evSplit       = "split"      // the fix's files by kind
-	evLink        = "link"       // which change introduced the defect, and how that is known
-	evTaskSplit   = "task-split" // the introducing change's files by kind
-	evFindings    = "findings"   // of the rules judge
-	evStatement   = "statement"  // the cleaned text
-	evDossier     = "dossier"    // what judges read of the pair
+	evSplit       = "split"                  // the fix's files by kind
+	evLink        = calibration.EvidenceLink // which change introduced the defect, and how that is known
+	evTaskSplit   = "task-split"             // the introducing change's files by kind
+	evFindings    = "findings"               // of the rules judge
+	evStatement   = "statement"              // the cleaned text
+	evDossier     = "dossier"                // what judges read of the pair
 	evPairRulings = "pair-rulings"
 	evWritten     = "written-statement" // with all that was said about it
 	evAnnotation  = "annotation"        // difficulty, severity, interfaces

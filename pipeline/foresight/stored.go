@@ -78,12 +78,6 @@ func read(ctx context.Context, l Ledger, candidate, name string, into any) (dige
 	return e.Digest, nil
 }
 
-// LinkDigest is the digest of a candidate's link evidence; "" when it has none.
-func LinkDigest(ctx context.Context, l Ledger, candidate string) (string, error) {
-	e, _, err := l.LatestEvidence(ctx, candidate, evLink)
-	return e.Digest, err
-}
-
 // Named returns the heads of the changes that the fix's authors name as its origin, the one that counts first, with others only that they
 // name in the same way; none when only blame speaks.
 func (l Link) Named() []string {

@@ -20,6 +20,7 @@ func card(o Options, c *collected, e export) []byte {
 	cardFunnel(&b, c.all)
 	cardInstances(&b, n, c.instances)
 	cardLabels(&b, c.instances)
+	cardCalibration(&b, c.calibrated)
 	cardExports(&b, c, e)
 	fmt.Fprintf(&b, "## Files\n\n"+
 		"- `%s`: everything, sealed: never show it to an agent\n- `%s`: what an agent may see\n"+

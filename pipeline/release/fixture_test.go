@@ -17,11 +17,12 @@ type ledger struct {
 	candidates []store.Candidate
 	evidence   map[string]string // candidate -> digest
 	blobs      map[string][]byte
+	marks      map[string]string
 	releases   []store.Release
 }
 
 func newLedger() *ledger {
-	return &ledger{evidence: map[string]string{}, blobs: map[string][]byte{}}
+	return &ledger{evidence: map[string]string{}, blobs: map[string][]byte{}, marks: map[string]string{}}
 }
 
 func (l *ledger) admit(t *testing.T, inst pipeline.Instance) {
@@ -74,6 +75,11 @@ func (l *ledger) Get(_ context.Context, digest string) ([]byte, error) {
 func (l *ledger) Put(_ context.Context, b []byte) (string, error) {
 	l.blobs[digestOf(b)] = b
 	return digestOf(b), nil
+}
+
+func (l *ledger) Mark(_ context.Context, name string) (string, bool, error) {
+	v, ok := l.marks[name]
+	return v, ok, nil
 }
 
 func (l *ledger) Releases(context.Context) ([]store.Release, error) { return l.releases, nil }

@@ -47,6 +47,7 @@ type Ledger interface {
 	Put(ctx context.Context, b []byte) (digest string, err error)
 	Releases(ctx context.Context) ([]store.Release, error)
 	PutRelease(ctx context.Context, r store.Release) error
+	Mark(ctx context.Context, name string) (value string, ok bool, err error)
 }
 
 // Options choose what is frozen, and how.
@@ -124,6 +125,7 @@ type collected struct {
 	instances  []pipeline.Instance // by id
 	candidates []string            // ids of the candidates behind instances, sorted
 	excluded   []Excluded
+	calibrated []calibrated // one for each repository of the instances
 }
 
 // collect reads the instances of all admitted candidates.
@@ -152,6 +154,9 @@ func collect(ctx context.Context, o Options) (*collected, error) {
 	sort.Slice(c.instances, func(i, j int) bool { return c.instances[i].ID < c.instances[j].ID })
 	if len(c.instances) == 0 {
 		return nil, fmt.Errorf("%w: %d candidates, %d left out by labels", ErrEmpty, len(all), len(c.excluded))
+	}
+	if c.calibrated, err = calibrations(ctx, o, c.instances); err != nil {
+		return nil, err
 	}
 	return c, checkInstances(c.instances)
 }

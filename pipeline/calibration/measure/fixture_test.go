@@ -1,4 +1,4 @@
-package calibration
+package measure
 
 import (
 	"context"
@@ -186,4 +186,3 @@ func knowing(r modeltest.Request) modeltest.Reply {
 	}
 	return attribute(r, "A")
 }
-

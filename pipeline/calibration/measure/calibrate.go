@@ -1,24 +1,29 @@
-package calibration
+// Package measure has attribution, judges and people looked at: SZZ and a panel against what the authors of fixes say, rules against
+// models, people against both, and judges against labelled evidence.
+//
+// The methods run blind: what names the answer is taken out of their evidence. The package decides about no candidate and changes none;
+// what it asks is on nobody's account.
+package measure
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"sluice/judges"
 	"sluice/miners/gitrepo"
+	"sluice/pipeline/calibration"
 	"sluice/pipeline/foresight"
 	"sluice/pipeline/history"
 	"sluice/pipeline/judging"
 	"sluice/store"
 )
-
-// RulesName stands for the rules judge where a judge is named.
-const RulesName = "rules"
 
 // Stage is the account of the questions that calibration asks; they are no candidate's.
 const Stage = "calibrate"
@@ -34,18 +39,18 @@ type Config struct {
 
 // Judged is the table of one judge over the same chains.
 type Judged struct {
-	Judge  string      `json:"judge"` // judges.Attribution or RulesName
-	Total  Table       `json:"total"`
-	Repos  []RepoTable `json:"repositories"`
-	Chains []Chain     `json:"chains"`
-	Maker  *Maker      `json:"maker,omitempty"` // whose rulings these are; nil for rules and where nobody ruled
-	Paid   judging.USD `json:"micro_usd"`       // in this run
+	Judge  string              `json:"judge"` // judges.Attribution or calibration.RulesName
+	Total  calibration.Table   `json:"total"`
+	Repos  []RepoTable         `json:"repositories"`
+	Chains []calibration.Chain `json:"chains"`
+	Maker  *calibration.Maker  `json:"maker,omitempty"` // whose rulings these are; nil for rules and where nobody ruled
+	Paid   judging.USD         `json:"micro_usd"`       // in this run
 }
 
 // RepoTable is the table of one repository.
 type RepoTable struct {
 	Repo string `json:"repo"`
-	Table
+	calibration.Table
 }
 
 // Report is all that a calibration measures.
@@ -72,7 +77,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		panel.Maker, panel.Paid = j.maker, j.paid
 		rep.Judged = append(rep.Judged, panel)
 	}
-	rep.Judged = append(rep.Judged, judged(RulesName, j.rules))
+	rep.Judged = append(rep.Judged, judged(calibration.RulesName, j.rules))
 	rep.Rules = s.compare(j)
 	rep.People = s.people(j.panel, j.rulings)
 	return rep, keep(ctx, c, rep.Judged)
@@ -96,21 +101,21 @@ func (s surveyed) compare(j *judgeRun) []judges.Comparison {
 }
 
 // judged makes the tables of chains.
-func judged(judge string, chains []Chain) Judged {
-	out := Judged{Judge: judge, Chains: chains, Total: Tabulate(chains)}
-	byRepo := map[string][]Chain{}
+func judged(judge string, chains []calibration.Chain) Judged {
+	out := Judged{Judge: judge, Chains: chains, Total: calibration.Tabulate(chains)}
+	byRepo := map[string][]calibration.Chain{}
 	for _, c := range chains {
 		byRepo[c.Repo] = append(byRepo[c.Repo], c)
 	}
 	for _, repo := range sortedKeys(byRepo) {
-		out.Repos = append(out.Repos, RepoTable{repo, Tabulate(byRepo[repo])})
+		out.Repos = append(out.Repos, RepoTable{repo, calibration.Tabulate(byRepo[repo])})
 	}
 	return out
 }
 
 // testified is a chain on its way, with the link that it comes from.
 type testified struct {
-	Chain
+	calibration.Chain
 	fix  gitrepo.Change
 	link foresight.Link
 }
@@ -151,7 +156,7 @@ func survey(ctx context.Context, c Config) (surveyed, error) {
 
 func newCase(cand store.Candidate, st foresight.Stored, named []string) testified {
 	t := testified{fix: st.Fix, link: *st.Link}
-	t.Chain = Chain{Candidate: cand.ID, Repo: cand.Repo, Fix: st.Fix.Head, Link: st.LinkDigest, Truth: named[0], Also: named[1:]}
+	t.Chain = calibration.Chain{Candidate: cand.ID, Repo: cand.Repo, Fix: st.Fix.Head, Link: st.LinkDigest, Truth: named[0], Also: named[1:]}
 	if votes := st.Link.SZZ.Votes; len(votes) > 0 {
 		t.Proposed = votes[0].Change
 	} else {
@@ -168,10 +173,10 @@ type judgeRun struct {
 	mu        sync.Mutex
 	done      int
 	histories map[string]*opened
-	panel     []Chain
-	rules     []Chain
+	panel     []calibration.Chain
+	rules     []calibration.Chain
 	rulings   map[string]judges.Ruling // by candidate
-	maker     *Maker
+	maker     *calibration.Maker
 	paid      judging.USD
 }
 
@@ -183,7 +188,7 @@ type opened struct {
 }
 
 func (j *judgeRun) run(ctx context.Context, cases []testified) error {
-	j.panel, j.rules = make([]Chain, len(cases)), make([]Chain, len(cases))
+	j.panel, j.rules = make([]calibration.Chain, len(cases)), make([]calibration.Chain, len(cases))
 	j.histories, j.rulings = map[string]*opened{}, map[string]judges.Ruling{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(j.parallel())
@@ -226,8 +231,8 @@ func (j *judgeRun) one(ctx context.Context, i int, c testified) error {
 	}
 	h, pair, err := j.pair(ctx, c)
 	if err != nil {
-		j.panel[i].fail(failedRepository, err)
-		j.rules[i].fail(failedRepository, err)
+		fail(&j.panel[i], failedRepository, err)
+		fail(&j.rules[i], failedRepository, err)
 		return ctx.Err()
 	}
 	j.rules[i] = byRules(ctx, h, pair, c)
@@ -243,7 +248,9 @@ func (j *judgeRun) one(ctx context.Context, i int, c testified) error {
 // failedRepository says that the evidence could not be read.
 const failedRepository = "repository"
 
-func (c *Chain) fail(kind string, err error) { c.Failed, c.Reason = kind, oneLine(err.Error()) }
+func fail(c *calibration.Chain, kind string, err error) {
+	c.Failed, c.Reason = kind, oneLine(err.Error())
+}
 
 // pair is the fix with the change that SZZ proposes, and all that must be hidden.
 func (j *judgeRun) pair(ctx context.Context, c testified) (*history.History, foresight.Pair, error) {
@@ -277,11 +284,11 @@ func (j *judgeRun) history(ctx context.Context, repo string) (*history.History, 
 }
 
 // byPanel asks the panel. Only what ends the run is an error.
-func (j *judgeRun) byPanel(ctx context.Context, h *history.History, p foresight.Pair, t testified) (Chain, error) {
+func (j *judgeRun) byPanel(ctx context.Context, h *history.History, p foresight.Pair, t testified) (calibration.Chain, error) {
 	c := t.Chain
 	evidence, err := foresight.Dossier(ctx, h, p)
 	if err != nil {
-		c.fail(failedRepository, err)
+		fail(&c, failedRepository, err)
 		return c, ctx.Err()
 	}
 	judge, ok := judges.ByName(judges.Attribution)
@@ -295,7 +302,7 @@ func (j *judgeRun) byPanel(ctx context.Context, h *history.History, p foresight.
 		if kind == "" || ctx.Err() != nil {
 			return c, err
 		}
-		c.fail(kind, err)
+		fail(&c, kind, err)
 		return c, nil
 	}
 	c.Judged, c.Code, c.Keeps = true, r.Code, r.Keeps
@@ -314,7 +321,7 @@ func (j *judgeRun) note(candidate string, r judges.Ruling, whole bool) {
 	}
 	j.rulings[candidate] = r
 	if j.maker == nil {
-		j.maker = makerOf(r, j.Desk)
+		j.maker = calibration.NewMaker(r, j.Desk)
 	}
 }
 
@@ -322,11 +329,11 @@ func (j *judgeRun) note(candidate string, r judges.Ruling, whole bool) {
 const silent = "nothing"
 
 // byRules has the rules look. They have no word for what is well: what they say nothing about stays.
-func byRules(ctx context.Context, h *history.History, p foresight.Pair, t testified) Chain {
+func byRules(ctx context.Context, h *history.History, p foresight.Pair, t testified) calibration.Chain {
 	c := t.Chain
 	found, err := foresight.Attributions(ctx, h, p, t.link.SZZ.Ignored)
 	if err != nil {
-		c.fail(failedRepository, err)
+		fail(&c, failedRepository, err)
 		return c
 	}
 	c.Judged, c.Keeps, c.Code = true, true, silent
@@ -336,12 +343,41 @@ func byRules(ctx context.Context, h *history.History, p foresight.Pair, t testif
 	return c
 }
 
-// sortedKeys returns a map's keys in order.
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
+// keep leaves what was measured of each repository in the store.
+func keep(ctx context.Context, c Config, all []Judged) error {
+	byRepo := map[string]*calibration.Kept{}
+	for _, j := range all {
+		for _, chain := range j.Chains {
+			k := byRepo[chain.Repo]
+			if k == nil {
+				k = &calibration.Kept{Family: foresight.Name, Repo: chain.Repo}
+				byRepo[chain.Repo] = k
+			}
+			if n := len(k.Judges); n == 0 || k.Judges[n-1].Judge != j.Judge {
+				k.Judges = append(k.Judges, calibration.KeptJudge{Judge: j.Judge, Maker: j.Maker})
+			}
+			last := &k.Judges[len(k.Judges)-1]
+			last.Chains = append(last.Chains, chain)
+		}
 	}
-	slices.Sort(out)
-	return out
+	for _, repo := range sortedKeys(byRepo) {
+		if err := calibration.Keep(ctx, c.Store, *byRepo[repo]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// lineBytes bounds what is kept of an error.
+const lineBytes = 300
+
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
+	if len(s) > lineBytes {
+		s = strings.ToValidUTF8(s[:lineBytes], "") + "…"
+	}
+	return s
+}
+
+// sortedKeys returns a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,4 +1,4 @@
-package calibration
+package measure
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/judges"
+	"sluice/pipeline/calibration"
 	"sluice/pipeline/evaluate/stats"
 	"sluice/pipeline/judging"
 	"sluice/prompts"
@@ -49,17 +50,17 @@ type BenchRow struct {
 
 // BenchScore is how well a judge does on its rows.
 type BenchScore struct {
-	Judge    string         `json:"judge"` // "": rows that name none
-	Total    int            `json:"n_total"`
-	Scored   int            `json:"n_scored"`
-	Accuracy Share          `json:"accuracy"`        // of the scored
-	OfAll    Share          `json:"accuracy_of_all"` // a row that failed counts as not right
-	Failures map[string]int `json:"failures,omitempty"`
+	Judge    string            `json:"judge"` // "": rows that name none
+	Total    int               `json:"n_total"`
+	Scored   int               `json:"n_scored"`
+	Accuracy calibration.Share `json:"accuracy"`        // of the scored
+	OfAll    calibration.Share `json:"accuracy_of_all"` // a row that failed counts as not right
+	Failures map[string]int    `json:"failures,omitempty"`
 	// Agreement is that of labels and codes. Where several codes are right, the label is the judge's if that is one of them, else the first.
-	Agreement stats.Agreement `json:"agreement"`
-	Disagree  Share           `json:"panel_disagrees"`
-	Changed   *Share          `json:"order_changed,omitempty"` // of the rows asked both ways, those whose code changed
-	Paid      judging.USD     `json:"micro_usd"`
+	Agreement stats.Agreement    `json:"agreement"`
+	Disagree  calibration.Share  `json:"panel_disagrees"`
+	Changed   *calibration.Share `json:"order_changed,omitempty"` // of the rows asked both ways, those whose code changed
+	Paid      judging.USD        `json:"micro_usd"`
 }
 
 // BenchReport is what a bench measures.
@@ -230,10 +231,10 @@ func score(judge string, rows []BenchRow, order bool) BenchScore {
 			}
 		}
 	}
-	s.Accuracy, s.OfAll, s.Disagree = share(right, s.Scored), share(right, s.Total), share(disagree, s.Scored)
+	s.Accuracy, s.OfAll, s.Disagree = calibration.ShareOf(right, s.Scored), calibration.ShareOf(right, s.Total), calibration.ShareOf(disagree, s.Scored)
 	s.Agreement = stats.Agree(pairs)
 	if order {
-		c := share(changed, both)
+		c := calibration.ShareOf(changed, both)
 		s.Changed = &c
 	}
 	return s

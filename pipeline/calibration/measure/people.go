@@ -1,4 +1,4 @@
-package calibration
+package measure
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice/judges"
+	"sluice/pipeline/calibration"
 	"sluice/pipeline/evaluate/stats"
 	"sluice/pipeline/foresight"
 	"sluice/store"
@@ -93,7 +94,7 @@ type People struct {
 // people compares reviewers with the judges' rulings, and with each other, for every judge that has reviews. A judge's ruling of a
 // candidate is the first that a stage stored. For attribution, where testimony decides and no stage asks, it is the blind one of the
 // calibration, if that was about the change that the candidate names.
-func (s surveyed) people(chains []Chain, blind map[string]judges.Ruling) []People {
+func (s surveyed) people(chains []calibration.Chain, blind map[string]judges.Ruling) []People {
 	ruled := map[string]string{} // code by judge and candidate
 	for id, list := range s.rulings {
 		for _, r := range list {

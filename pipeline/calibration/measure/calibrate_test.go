@@ -1,4 +1,4 @@
-package calibration
+package measure
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"sluice/judges"
 	"sluice/judges/model"
 	"sluice/judges/model/modeltest"
+	"sluice/pipeline/calibration"
 	"sluice/pipeline/foresight"
 	"sluice/pipeline/judging"
 	"sluice/store"
 )
 
-func (f fixture) names(chains []Chain) map[string]string {
+func (f fixture) names(chains []calibration.Chain) map[string]string {
 	out := map[string]string{}
 	for _, c := range chains {
 		end := "abstains: " + c.Why
@@ -54,7 +55,7 @@ func TestRun(t *testing.T) {
 	if s.Requests() != 3 || rep.Judged[0].Paid == 0 {
 		t.Errorf("%d requests, $%s", s.Requests(), rep.Judged[0].Paid)
 	}
-	if r := rep.Judged[1]; r.Judge != RulesName || r.Total.Judged != 3 || r.Total.Before != got.Before {
+	if r := rep.Judged[1]; r.Judge != calibration.RulesName || r.Total.Judged != 3 || r.Total.Before != got.Before {
 		t.Errorf("rules: %+v", r.Total)
 	}
 
@@ -102,7 +103,7 @@ func TestRunWithoutModels(t *testing.T) {
 	f := build(t)
 	rep, err := Run(t.Context(), f.config(nil))
 	ok(t, err)
-	if len(rep.Judged) != 1 || rep.Judged[0].Judge != RulesName || rep.Judged[0].Total.Missed != 1 || rep.Judged[0].Maker != nil {
+	if len(rep.Judged) != 1 || rep.Judged[0].Judge != calibration.RulesName || rep.Judged[0].Total.Missed != 1 || rep.Judged[0].Maker != nil {
 		t.Fatalf("%+v", rep.Judged)
 	}
 	if len(rep.Rules) != 0 || len(rep.People) != 0 {
@@ -145,7 +146,7 @@ func TestRunFailures(t *testing.T) {
 	if !errors.Is(err, model.ErrBudget) {
 		t.Errorf("no budget: %v", err)
 	}
-	if _, kept, err := Load(t.Context(), g, "ada/words"); kept || err != nil {
+	if _, kept, err := calibration.Load(t.Context(), g, foresight.Name, "ada/words"); kept || err != nil {
 		t.Errorf("half a run is kept: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,7 +159,7 @@ func TestRunFailures(t *testing.T) {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	f := build(t)
-	if _, kept, err := Load(t.Context(), f, "ada/words"); kept || err != nil {
+	if _, kept, err := calibration.Load(t.Context(), f, foresight.Name, "ada/words"); kept || err != nil {
 		t.Fatalf("%v %v", kept, err)
 	}
 	s := modeltest.New(t, knowing)
@@ -166,10 +167,10 @@ func TestKept(t *testing.T) {
 	ok(t, err)
 	_, err = Run(t.Context(), f.config(nil)) // without models: the panel's part stays
 	ok(t, err)
-	k, kept, err := Load(t.Context(), f, "ada/words")
+	k, kept, err := calibration.Load(t.Context(), f, foresight.Name, "ada/words")
 	ok(t, err)
 	panel, both := k.Of(judges.Attribution)
-	if _, rules := k.Of(RulesName); !kept || !both || !rules || k.Stale != 0 || len(panel.Chains) != 4 {
+	if _, rules := k.Of(calibration.RulesName); !kept || !both || !rules || k.Stale != 0 || len(panel.Chains) != 4 {
 		t.Fatalf("%+v", k)
 	}
 	if string(panel.Maker.Models) != `{"m":{"id":"m","max_output":1000,"temperature":0}}` {
@@ -178,7 +179,7 @@ func TestKept(t *testing.T) {
 	if n, _, err := f.GC(t.Context(), -365*24*time.Hour); err != nil || n != 0 { // both runs left the same
 		t.Errorf("%d blobs collected, %v", n, err)
 	}
-	if _, kept, err := Load(t.Context(), f, "ada/words"); !kept || err != nil {
+	if _, kept, err := calibration.Load(t.Context(), f, foresight.Name, "ada/words"); !kept || err != nil {
 		t.Errorf("kept %v, %v", kept, err)
 	}
 	ok(t, f.Reopen(t.Context(), panel.Chains[0].Candidate, store.Review{Decision: "reopen", By: "robin", At: day()}))
@@ -213,7 +214,7 @@ func TestPeople(t *testing.T) {
 	ok(t, err)
 	var got []string
 	for _, p := range rep.People {
-		got = append(got, strings.Join([]string{p.Judge, p.A, p.B}, " "), ShareOf(p.Same, p.Cases).String())
+		got = append(got, strings.Join([]string{p.Judge, p.A, p.B}, " "), calibration.ShareOf(p.Same, p.Cases).String())
 	}
 	// The judge's blind verdict counts where it was about the change that is named: fixdivide alone.
 	want := []string{
