@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"sluice/pipeline/build"
@@ -103,9 +105,11 @@ func (a *app) withDesk(ctx context.Context, s *store.Store, models *build.Models
 func (a *app) counter(what string) func(done, total int) {
 	const pause = 5 * time.Second
 	last := a.clock()
+	f, file := a.stderr.(*os.File)
+	shown := a.opts.json || a.opts.verbose || file && isatty.IsTerminal(f.Fd())
 	return func(done, total int) {
 		now := a.clock()
-		if done != total && now.Sub(last) < pause {
+		if !shown || done != total && now.Sub(last) < pause {
 			return
 		}
 		last = now

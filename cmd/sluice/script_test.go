@@ -19,10 +19,11 @@ import (
 func TestMain(m *testing.M) {
 	build.Init() // the local sandbox of a script's sluice starts this binary again
 	testscript.Main(m, map[string]func(){
-		"sluice":  main,
-		"mkstore": func() { fixture(fillStore) },
-		"damage":  func() { fixture(damageStore) },
-		"mkcosts": func() { fixture(askStore) },
+		"sluice":   main,
+		"mkstore":  func() { fixture(fillStore) },
+		"damage":   func() { fixture(damageStore) },
+		"mkcosts":  func() { fixture(askStore) },
+		"mkchains": func() { fixture(chainStore) },
 	})
 }
 

@@ -120,18 +120,24 @@ func (b *bench) read(ctx context.Context, g *errgroup.Group) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &bad):
-			if _, known := judges.ByName(l.Judge); !known {
-				l.Judge = ""
-			}
-			if b.Judge == "" || l.Judge == "" || l.Judge == b.Judge {
-				b.add(BenchRow{Row: l.Row, ID: short(l.ID), Judge: l.Judge, Failed: failedRow, Reason: oneLine(bad.Error())})
-			}
+			b.bad(l, bad)
 		case err != nil:
 			return err
 		case b.Judge == "" || l.Judge == b.Judge:
 			g.Go(func() error { return b.ask(ctx, l) })
 		}
 	}
+}
+
+// bad counts a row that cannot be asked about. One that names another judge than the wanted one is passed over like any other.
+func (b *bench) bad(l Label, why errRow) {
+	if b.Judge != "" && l.Judge != "" && l.Judge != b.Judge {
+		return
+	}
+	if _, known := judges.ByName(l.Judge); !known {
+		l.Judge = ""
+	}
+	b.add(BenchRow{Row: l.Row, ID: short(l.ID), Judge: l.Judge, Failed: failedRow, Reason: oneLine(why.Error())})
 }
 
 func (b *bench) add(r BenchRow) {
