@@ -80,6 +80,16 @@ func TestReopen(t *testing.T) {
 	rs, err := s.Reviews(t.Context(), "is-1")
 	ok(t, err)
 	same(t, "reviews", rs, []Review{note, r})
+	for _, of := range []struct {
+		family, repo string
+		want         []Review
+	}{{"", "", rs}, {want.Family, want.Repo, rs}, {"another", "", []Review{}}, {"", "another/one", []Review{}}} {
+		all, err := s.AllReviews(t.Context(), of.family, of.repo)
+		ok(t, err)
+		if len(all) != len(of.want) {
+			t.Errorf("reviews of %q %q: %+v", of.family, of.repo, all)
+		}
+	}
 	if err := s.Reopen(t.Context(), "is-2", r); !errors.Is(err, ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
