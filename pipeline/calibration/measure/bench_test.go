@@ -72,6 +72,7 @@ func TestBench(t *testing.T) {
 		`not a row`, row("right", "A", "A"), row("unknown", "A", "B2"), `{"judge":"nobody","evidence":{},"label":"A"}`, `{"judge":"szz-attribution"}`,
 		`{"judge":"szz-attribution","evidence":{"task_text":[1]},"label":"A"}`, `{"judge":"szz-attribution","evidence":{},"label":null}`,
 		row("nul", "A", "A") + "\x00", "{\"judge\":\"a\x00b\"}", `{"judge":"szz-attribution","evidence":{},"label":"A","extra":1}`, row("last", "A", "A") + row("x", "A", "A"),
+		row("twice", "A", []string{"A", "C2", "A"}),
 	}, "\n")
 	rep, err := Bench(t.Context(), BenchConfig{Labels: strings.NewReader(rows), Desk: d, Order: true})
 	ok(t, err)
@@ -84,6 +85,7 @@ func TestBench(t *testing.T) {
 		"9 right": `row the id "right" is that of row 1`, "10 unknown": "row the judge szz-attribution has no code \"B2\"", "11 11": `row no judge is called "nobody"`,
 		"12 12": `row "label" names no code`, "13 ": "row it is no row: want a text or a list", "14 ": "row it is no row: want a text or a list", "15 ": "row something follows", "16 ": "row it is no row",
 		"17 ": `row it is no row: unknown field "extra"`, "18 ": "row something follows",
+		"19 twice": `row "label" names "A" twice`,
 	} {
 		if !strings.HasPrefix(got[key], want) {
 			t.Errorf("row %s: %q, want %q", key, got[key], want)
@@ -97,10 +99,10 @@ func TestBench(t *testing.T) {
 			score = j
 		}
 	}
-	if total != 17 || score.Scored != 4 || score.Accuracy.K != 3 || score.OfAll.K != 3 || score.OfAll.N != score.Total {
+	if total != 18 || score.Scored != 4 || score.Accuracy.K != 3 || score.OfAll.K != 3 || score.OfAll.N != score.Total {
 		t.Errorf("%d rows, %+v", total, score)
 	}
-	if diff := cmp.Diff(map[string]int{"filtered": 1, "evidence": 1, "row": 3}, score.Failures); diff != "" {
+	if diff := cmp.Diff(map[string]int{"filtered": 1, "evidence": 1, "row": 4}, score.Failures); diff != "" {
 		t.Error(diff)
 	}
 	if score.Changed == nil || score.Changed.K != 1 || score.Changed.N != 4 || score.Paid == 0 {

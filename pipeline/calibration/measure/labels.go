@@ -22,8 +22,8 @@ type Label struct {
 	Codes    []string // that are right; the first is the one for measures that know only one
 }
 
-// rowBytes bounds a row: more evidence than a judge is ever shown.
-const rowBytes = 40 << 20
+// rowBytes bounds a row: a hundred times what a judge is ever shown. As many rows are held as questions may be on their way.
+const rowBytes = 8 << 20
 
 // errRow says that a row cannot be read. It costs the row alone.
 type errRow struct{ error }
@@ -149,7 +149,10 @@ func (l *labels) known(row Label) error {
 		return errors.New(`"label" names no code`)
 	}
 	l.ids[row.ID] = row.Row
-	for _, code := range row.Codes {
+	for i, code := range row.Codes {
+		if slices.Contains(row.Codes[:min(i, len(j.Codes()))], code) {
+			return fmt.Errorf("\"label\" names %q twice", short(code))
+		}
 		if !slices.ContainsFunc(j.Codes(), func(c judges.Code) bool { return c.Name == code }) {
 			return fmt.Errorf("the judge %s has no code %q", row.Judge, short(code))
 		}
