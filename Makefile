@@ -28,6 +28,9 @@ check:
 # SLUICE_BENCH_SINCE measure a repository of yours instead of the demo's.
 # BenchmarkHour's x-gzip-grep is how many times as many bytes of a synthetic GH Archive hour a core gets through as gzip -dc | grep -c
 # does in the same run; SLUICE_BENCH_GHARCHIVE_MB=1024 takes an hour of a gigabyte instead of 256 MB.
+# BenchmarkJudgements' of-ideal is the share of the rate that a server of models allows which takes 50 ms and is asked 16 at once; s/10000
+# is as many judgements from stored replies. On a busy machine its cpu-ms say more. BenchmarkPaid is the same without the engine, BenchmarkAsk
+# without the store.
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 2h ./pipeline/build ./pipeline/attribution
 	$(GO) test -run '^$$' -bench . -benchmem ./store ./miners/... ./judges/... ./replay/... ./pipeline/judging

@@ -100,7 +100,7 @@ func TestKilledWhileModelsJudge(t *testing.T) {
 	calm.must(t)
 	hits := 0
 	for range kills {
-		if rough.killAsking(t, time.Duration(random.Int64N(int64(latency)*(1+random.Int64N(6))))) {
+		if rough.killAsking(t, time.Duration(random.Int64N(int64(latency)*(1+random.Int64N(4))))) {
 			hits++
 		}
 		check(t, rough.dir)
