@@ -10,7 +10,7 @@ import (
 
 // grade reads a check's verdict from its report. A test that the report does not hold is missing, and only "pass" passes:
 // a test that the patch makes skip is no solution.
-func grade(c pipeline.Check, can canary, rep replay.Report) CheckResult {
+func grade(c pipeline.Check, can planted, rep replay.Report) CheckResult {
 	outcomes := map[string]replay.Outcome{}
 	for _, t := range rep.Tests {
 		outcomes[t.ID] = t.Outcome
