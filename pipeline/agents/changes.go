@@ -32,6 +32,7 @@ type Changed struct {
 	Kind replay.ChangeKind `json:"kind"`
 	Role operation.Role    `json:"role"`
 	Mode fs.FileMode       `json:"mode,omitempty"` // now
+	Was  fs.FileMode       `json:"was,omitempty"`  // the mode before; 0: it is new
 	Data []byte            `json:"data,omitempty"` // now
 }
 
@@ -81,7 +82,7 @@ func Collect(ctx context.Context, session replay.Session) (Changes, error) {
 			out.Whole = false
 			break
 		}
-		f := Changed{Path: pipeline.Text(c.Path), Kind: c.Kind, Role: Role(c.Path), Mode: c.After.Mode}
+		f := Changed{Path: pipeline.Text(c.Path), Kind: c.Kind, Role: Role(c.Path), Mode: c.After.Mode, Was: c.Before.Mode}
 		if c.Kind == replay.Added || c.Kind == replay.Modified {
 			if c.After.Size > left {
 				out.Whole = false

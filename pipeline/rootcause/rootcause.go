@@ -52,14 +52,6 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// File is one file of a repair.
-type File struct {
-	Path    pipeline.Text `json:"path"`
-	Data    []byte        `json:"data,omitempty"`
-	Mode    uint32        `json:"mode,omitempty"`
-	Deleted bool          `json:"deleted,omitempty"`
-}
-
 // Result is what came of a request.
 type Result struct {
 	Accepted bool                `json:"accepted"`
@@ -67,7 +59,8 @@ type Result struct {
 	Lines    []Line              `json:"lines,omitempty"`
 	Cause    string              `json:"cause,omitempty"`
 	Analysis string              `json:"analysis,omitempty"`
-	Repair   []File              `json:"repair,omitempty"`
+	Repair   []agents.File       `json:"repair,omitempty"`
+	Patch    pipeline.Text       `json:"patch,omitempty"` // the repair as git has it, on the state with its tests
 	Findings []operation.Finding `json:"findings,omitempty"`
 	Session  *agents.Log         `json:"session,omitempty"`
 	Spent    agent.Spent         `json:"-"`
@@ -183,6 +176,11 @@ func (q Request) judge(ctx context.Context, c agents.Crew, out *Result) error {
 	out.Findings = operation.Check(operation.Input{Files: files})
 	repair := production(log.Changes)
 	out.Repair = repair
+	patch, err := agents.Patch(ctx, agents.Lay(q.Tree, q.Tests), repair)
+	if err != nil {
+		return pipeline.Permanent(err)
+	}
+	out.Patch = pipeline.Text(patch)
 	switch {
 	case len(out.Findings) > 0:
 		out.Reason = out.Findings[0].String()
@@ -209,11 +207,11 @@ func (q Request) judge(ctx context.Context, c agents.Crew, out *Result) error {
 }
 
 // production are the changes that make the repair.
-func production(c agents.Changes) []File {
-	var out []File
+func production(c agents.Changes) []agents.File {
+	var out []agents.File
 	for _, f := range c.Files {
 		if f.Role == operation.Production && f.Kind != replay.Special {
-			out = append(out, File{Path: f.Path, Data: f.Data, Mode: uint32(f.Mode), Deleted: f.Kind == replay.Deleted})
+			out = append(out, f.Keep())
 		}
 	}
 	return out

@@ -80,7 +80,7 @@ func TestFind(t *testing.T) {
 	if d := cmp.Diff([]string{"command", "command", "unreadable", "command", "command", "refused", "report"}, kinds); d != "" || !got.Accepted {
 		t.Fatalf("accepted %v, %s; turns (-want +got):\n%s", got.Accepted, got.Reason, d)
 	}
-	want := []File{{Path: pipeline.Text("shop.py"), Mode: 0o644, Data: []byte("# prices\ndef price(n):\n    if n:\n        return 2 * n\n    return 0\n")}}
+	want := []agents.File{{Path: pipeline.Text("shop.py"), Mode: 0o644, Was: 0o644, Data: []byte("# prices\ndef price(n):\n    if n:\n        return 2 * n\n    return 0\n")}}
 	if d := cmp.Diff(want, got.Repair); d != "" || len(got.Lines) != 2 || got.Cause == "" {
 		t.Errorf("%+v; repair (-want +got):\n%s", got, d)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
@@ -29,7 +28,7 @@ type verdict struct {
 func (v verdict) passes(id string) bool { return v.Doubt == "" && v.Outcomes[id] == replay.Pass }
 
 // run runs the tests on a fresh state with a repair laid over it.
-func (q Request) run(ctx context.Context, c agents.Crew, repair []File) (verdict, error) {
+func (q Request) run(ctx context.Context, c agents.Crew, repair []agents.File) (verdict, error) {
 	var v verdict
 	tool, err := tools.For(q.Recipe.Runner)
 	if err != nil {
@@ -56,7 +55,7 @@ func (q Request) run(ctx context.Context, c agents.Crew, repair []File) (verdict
 			return nil, err
 		}
 		res, err := c.Sandbox.Run(ctx, replay.Job{
-			Name: "repair of " + q.Label, Tree: q.Tree, Overlays: []replay.Overlay{q.Tests, overlay(repair)}, Env: env,
+			Name: "repair of " + q.Label, Tree: q.Tree, Overlays: []replay.Overlay{q.Tests, agents.Overlay(repair)}, Env: env,
 			Steps: tool.Steps(q.Recipe, q.Target), Limits: q.Limits,
 		})
 		if err != nil {
@@ -82,18 +81,6 @@ func read(r replay.Report, res replay.Result) verdict {
 		v.Log = agent.CutMiddle(string(bytes.ToValidUTF8(append(st.Stdout, st.Stderr...), []byte("\uFFFD"))), 32<<10)
 	}
 	return v
-}
-
-func overlay(repair []File) replay.Overlay {
-	var o replay.Overlay
-	for _, f := range repair {
-		if f.Deleted {
-			o.Remove = append(o.Remove, string(f.Path))
-		} else {
-			o.Files = append(o.Files, replay.File{Path: string(f.Path), Mode: fs.FileMode(f.Mode), Data: f.Data})
-		}
-	}
-	return o
 }
 
 // linesOf lists the lines that a diff adds and deletes, their white space folded.
