@@ -42,6 +42,20 @@ func (f Finding) String() string {
 	return f.Code + ": " + where + f.What
 }
 
+// Sure returns the first finding that needs no judge, or nil.
+func Sure(findings []Finding) *Finding {
+	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Sure })
+	if i < 0 {
+		return nil
+	}
+	return &findings[i]
+}
+
+// Questions are the findings that are for the judge.
+func Questions(findings []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Sure })
+}
+
 // Role says what a file is for.
 type Role string
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/judges"
 	"sluice/pipeline"
 	"sluice/pipeline/agents"
 	"sluice/pipeline/foresight"
@@ -58,7 +59,7 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 	if who.Model == "" {
 		return nil
 	}
-	installer, err := setup.New(setup.Deps{Limits: c.Settings.Limits, Crew: agents.Crew{
+	installer, err := setup.New(setup.Deps{Limits: c.Settings.Limits, Judge: operations(desk), Crew: agents.Crew{
 		Sandbox: sandbox, Asker: desk.Asker(), Model: who.Model, Limits: who.Limits(), Price: c.Models.Config.Price(who.Model),
 		Box: c.Settings.Limits, Clock: c.Clock,
 	}})
@@ -85,4 +86,13 @@ func (m *Models) check(f *pipeline.Family) error {
 		}
 	}
 	return nil
+}
+
+// operations is the judge of what the agent did; nil where no model is asked in its name.
+func operations(desk *judging.Desk) *setup.Judge {
+	panel := desk.Panel(judges.OperationCheck)
+	if len(panel.Models) == 0 {
+		return nil
+	}
+	return &setup.Judge{Bench: desk.Bench("", ""), Panel: panel, Settings: desk.Settings(judges.OperationCheck)}
 }

@@ -109,3 +109,9 @@ func Folders(files []replay.File) []Folder {
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	return out
 }
+
+// Runnable reports whether pytest runs a path as a module of tests when it is named.
+func Runnable(p string) bool {
+	stem, ok := strings.CutSuffix(path.Base(p), ".py")
+	return IsModule(p) || ok && (strings.HasSuffix(stem, "_tests") || stem == "test" || stem == "tests")
+}

@@ -63,6 +63,11 @@ func (f *family) request(ctx context.Context, a attempt, heuristic *replay.Recip
 	if heuristic != nil {
 		q.Runner = heuristic.Runner
 	}
+	failures, err := a.c.Failures(ctx)
+	if err != nil {
+		return q, err
+	}
+	q.Round = a.c.Generation() + failures
 	names, err := tools.Names(ctx, a.tree, a.paths)
 	if err != nil {
 		return q, fmt.Errorf("reading the names of %s: %w", a.state, err)
@@ -107,7 +112,7 @@ func (f *family) improve(ctx context.Context, a attempt, r replay.Recipe) (repla
 	}
 	trial, err := f.Setup.Accept(ctx, q, r)
 	if err != nil || trial.OK || trial.Ended {
-		return r, err
+		return trial.Mark(r), err
 	}
 	better, ok, err := f.second(ctx, a, &r, trial.Reason+"\n"+trial.Log)
 	if err != nil || !ok {

@@ -18,7 +18,7 @@ import (
 )
 
 // acceptVersion is part of every trial's key: raise it when the same recipe would be judged otherwise.
-const acceptVersion = 1
+const acceptVersion = 2
 
 // Trial is one replay of a recipe from nothing.
 type Trial struct {
@@ -30,18 +30,32 @@ type Trial struct {
 	Broken  map[string]string `json:"broken,omitempty"`
 	Install string            `json:"install,omitempty"` // what installing printed
 	Log     string            `json:"log,omitempty"`     // what the test step printed, cut
+	// Uncanaried says why our own tests were no proof: the project's settings break them. Files that cannot be loaded were noticed.
+	Uncanaried string        `json:"uncanaried,omitempty"`
+	Cases      []replay.Test `json:"cases,omitempty"` // of the request's scope
+}
+
+// Mark notes on a recipe that its trial had no canary.
+func (t Trial) Mark(r replay.Recipe) replay.Recipe {
+	note := "uncanaried: " + t.Uncanaried
+	if t.OK && t.Uncanaried != "" && !slices.Contains(r.Notes, note) {
+		r.Notes = append(slices.Clone(r.Notes), note)
+	}
+	return r
 }
 
 // Accept replays a recipe: it is installed, its Build steps must leave the project's files alone, and the canonical test command
-// must write a report that names at least one test of the tree. The result is kept under the recipe's fingerprint.
+// must write a report that names at least one test of the tree, or all of the scope, and that has our own tests as they must be. The
+// result is kept under the recipe's fingerprint.
 func (s *Setup) Accept(ctx context.Context, q Request, r replay.Recipe) (Trial, error) {
 	var t Trial
+	q = q.laid()
 	tool, err := tools.For(r.Runner)
 	if err != nil {
 		return t, pipeline.Permanent(err)
 	}
 	w := pipeline.Work{Kind: "setup-trial", Label: "trial of a recipe for " + q.Label, Inputs: []any{
-		acceptVersion, s.Crew.Sandbox.Name(), r.Fingerprint, q.Tree.ID(), q.Target, s.Limits,
+		acceptVersion, s.Crew.Sandbox.Name(), r.Fingerprint, q.Tree.ID(), q.Target, q.Scope, s.Limits,
 	}}
 	b, err := q.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
 		t, err := s.trial(ctx, q, r, tool)
@@ -71,18 +85,82 @@ func (s *Setup) trial(ctx context.Context, q Request, r replay.Recipe, tool repl
 			return t, err
 		}
 	}
-	res, err := s.Crew.Sandbox.Run(ctx, replay.Job{
-		Name: "trial of " + q.Label, Tree: q.Tree, Env: env, Steps: swept(tool.Steps(r, q.Target)), Limits: s.Limits,
+	return t, s.prove(ctx, &run{q: q, r: r, tool: tool, env: env, limits: s.Limits, box: s.Crew.Sandbox}, &t)
+}
+
+// run is a recipe's environment with what runs there.
+type run struct {
+	q      Request
+	r      replay.Recipe
+	tool   replay.Runner
+	env    replay.Env
+	limits replay.Limits
+	box    replay.Sandbox
+}
+
+// tests runs a target over a fresh state with files laid over it.
+func (x *run) tests(ctx context.Context, target replay.Target, files ...replay.File) (report replay.Report, log string, err error) {
+	res, err := x.box.Run(ctx, replay.Job{
+		Name: "trial of " + x.q.Label, Tree: x.q.Tree, Overlays: []replay.Overlay{{Files: files}}, Env: x.env,
+		Steps: swept(x.tool.Steps(x.r, target)), Limits: x.limits,
 	})
 	if err != nil {
-		return t, err
+		return report, "", err
 	}
-	report := tool.Parse(r, q.Target, res)
-	t.Broken = report.Broken
 	if step := res.Step(tools.StepTest); step != nil {
-		t.Log = cut(string(step.Stdout) + string(step.Stderr))
+		log = cut(string(step.Stdout) + string(step.Stderr))
 	}
-	return t, s.decide(ctx, q, r, report, &t)
+	return x.tool.Parse(x.r, target, res), log, nil
+}
+
+// prove runs the tests with ours among them. If ours break, the project's run alone, and a file that cannot be loaded must be noticed.
+func (s *Setup) prove(ctx context.Context, x *run, t *Trial) error {
+	can, err := plant(ctx, x.q, x.r)
+	if err != nil {
+		return err
+	}
+	target := replay.Target{Paths: slices.Concat(x.q.Target.Paths, can.targets)}
+	report, log, err := x.tests(ctx, target, can.files...)
+	if err != nil {
+		return err
+	}
+	blamed := can.blames(report, log)
+	heard := can.hear(&report)
+	t.Broken, t.Log = report.Broken, log
+	if heard == forged {
+		t.Reason = "a test of ours that must fail passed: the report is not what the tests did"
+		return nil
+	}
+	if heard == silent && blamed {
+		if report, t.Log, err = x.tests(ctx, x.q.Target); err != nil {
+			return err
+		}
+		t.Broken = report.Broken
+	}
+	if err := s.decide(ctx, x.q, x.r, report, t); err != nil || heard == sings || !t.OK {
+		return err
+	}
+	if can.only == "" {
+		place, _, _ := strings.Cut(report.Tests[0].ID, "::")
+		can.breaks(place)
+	}
+	return x.alive(ctx, can, t)
+}
+
+// alive shows that the test tool loads the project's test files, where tests of our own cannot run among them.
+func (x *run) alive(ctx context.Context, can planted, t *Trial) error {
+	report, _, err := x.tests(ctx, replay.Target{Paths: []string{can.only}}, can.broken)
+	if err != nil {
+		return err
+	}
+	for _, why := range report.Broken {
+		if strings.Contains(why, can.word) {
+			t.Uncanaried = "tests of our own did not run among the project's; a file that cannot be loaded was noticed"
+			return nil
+		}
+	}
+	t.OK, t.Reason = false, "tests of our own are not in the report, nor is a file that cannot be loaded: it is not what the test tool did"
+	return nil
 }
 
 // sweep empties the folder for reports before the tests: what a recipe's own commands may have put there is no report.
@@ -142,6 +220,9 @@ func (s *Setup) decide(ctx context.Context, q Request, r replay.Recipe, report r
 		t.Reason = "no test ran" + firstOf(report.Broken)
 		return nil
 	}
+	if len(q.Scope) > 0 {
+		return q.decideScope(report, t)
+	}
 	for _, test := range report.Tests {
 		ok, err := ofTree(ctx, q.Tree, r, test.ID)
 		if err != nil {
@@ -153,6 +234,22 @@ func (s *Setup) decide(ctx context.Context, q Request, r replay.Recipe, report r
 		}
 	}
 	t.Reason = "the report names no test of the tree: " + report.Tests[0].ID
+	return nil
+}
+
+// decideScope wants every test of the scope in the report, and one of them not skipped.
+func (q Request) decideScope(report replay.Report, t *Trial) error {
+	cases, missing := q.cases(report.Tests)
+	t.Cases = cases
+	skipped := !slices.ContainsFunc(cases, func(c replay.Test) bool { return c.Outcome != replay.Skip })
+	switch {
+	case missing != "":
+		t.Reason = "a test of the scope did not run and was not left out: " + missing + firstOf(report.Broken)
+	case skipped:
+		t.Reason = "all tests of the scope were skipped"
+	default:
+		t.OK, t.Reason = true, fmt.Sprintf("all %d tests of the scope ran, in %d cases", len(q.Scope), len(cases))
+	}
 	return nil
 }
 

@@ -34,6 +34,12 @@ func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, e
 	if strings.TrimSpace(q.Why) == "" {
 		given["failure"] = []string{"There is no standard recipe for this project."}
 	}
+	if len(q.Scope) > 0 {
+		given["scope"] = q.Scope
+		if may := q.supports(); len(may) > 0 {
+			given["support"] = may
+		}
+	}
 	if q.Recipe != nil {
 		given["standard"] = []string{"# to install, with the network\n" + agents.Shell(q.Recipe.Install) +
 			"\n# then over every fresh copy of the folder, without a network\n" + agents.Shell(q.Recipe.Build)}

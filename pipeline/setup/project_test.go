@@ -31,7 +31,7 @@ func project(t testing.TB) replay.Tree {
 }
 
 func report(quote string, install ...string) string {
-	return "```json\n" + fmt.Sprintf(`{"reasoning":"mathkit lies in a folder","install":[%s],"build":[],"quote":%q}`, quoted(install), quote) + "\n```"
+	return "```json\n" + fmt.Sprintf(`{"reasoning":"mathkit lies in a folder","install":[%s],"build":[],"env":[],"quote":%q}`, quoted(install), quote) + "\n```"
 }
 
 func quoted(list []string) string {

@@ -60,7 +60,7 @@ func TestRealRepository(t *testing.T) {
 		t.Run(box.Name(), func(t *testing.T) {
 			ask := &agentstest.Script{Lines: []string{
 				sh("cat pyproject.toml tox.ini; ls tests"), sh("{acceptance}"), sh(venv), sh(tools), sh(project), sh("{acceptance} | tail -1"),
-				agentstest.Says(Report{Reasoning: "It needs flit to be installed in place, and pytest.", Install: []string{venv, tools, project}, Build: []string{}, Quote: "passed"}),
+				agentstest.Says(Report{Reasoning: "It needs flit to be installed in place, and pytest.", Install: []string{venv, tools, project}, Build: []string{}, Env: []Var{}, Quote: "passed"}),
 			}}
 			s, err := New(Deps{Crew: agents.Crew{Sandbox: box, Asker: ask, Model: "m", Limits: agent.Limits{Turns: 9}}, Limits: replay.Limits{Wall: 10 * time.Minute}})
 			if err != nil {

@@ -4,61 +4,83 @@
 // to have run and succeeded, become a recipe; the recipe is installed from nothing in a fresh sandbox, and the test tool's canonical
 // command must then write a report with at least one test, without a network. Whether tests pass does not matter.
 //
+// A request may lay tests over the state and name those that have to run. The agent may then adapt the files that support them, and
+// leave tests out by name; the others must all be in the report of the replay, with any outcome.
+//
 // It decides nothing about a candidate, never takes an agent's word for anything, and accepts no recipe that changes the project's
-// own files, installs a release of the project, or writes a report itself.
+// own files, installs a release of the project, or writes a report itself. What rules cannot tell is for a judge; without one it
+// refuses.
 package setup
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
+	"sluice/judges"
 	"sluice/judges/agent"
 	"sluice/judges/model"
 	"sluice/judges/operation"
 	"sluice/pipeline"
 	"sluice/pipeline/agents"
+	"sluice/pipeline/judging"
 	"sluice/prompts"
 	"sluice/replay"
 	"sluice/replay/tools"
 )
 
-// PromptName is the prompt of this agent.
-const PromptName = "agent-setup"
+// The prompts of this agent: for a state as it is, and for given tests.
+const (
+	PromptName  = "agent-setup"
+	ScopePrompt = "agent-validation"
+)
 
 // Deps are what setups work with.
 type Deps struct {
 	Crew agents.Crew
 	// Limits bound the runs that decide about a recipe.
 	Limits replay.Limits
+	// Judge rules on what the operation check leaves open. Without one, a recipe with an open question is refused.
+	Judge *Judge
 }
 
 // Setup finds recipes. It is safe for concurrent use.
 type Setup struct {
 	Deps
-	prompt prompts.Prompt
+	state, scope prompts.Prompt
 }
 
-// New checks that the prompt is there.
+// New checks that the prompts are there.
 func New(d Deps) (*Setup, error) {
-	p, err := prompts.Load(PromptName)
+	state, err := prompts.Load(PromptName)
 	if err != nil {
 		return nil, fmt.Errorf("opening the set-up agent: %w", err)
 	}
-	return &Setup{Deps: d, prompt: p}, nil
+	scope, err := prompts.Load(ScopePrompt)
+	if err != nil {
+		return nil, fmt.Errorf("opening the set-up agent: %w", err)
+	}
+	return &Setup{Deps: d, state: state, scope: scope}, nil
 }
 
-// Settings are what decides about recipes besides the state, for the memo key of a stage.
-func (s *Setup) Settings() any {
-	return struct {
+// Settings are what decides about recipes of states as they are, for the memo key of a stage.
+func (s *Setup) Settings() any { return s.settings(s.state) }
+
+// ScopeSettings are the same for requests with a scope.
+func (s *Setup) ScopeSettings() any { return s.settings(s.scope) }
+
+func (s *Setup) settings(p prompts.Prompt) any {
+	out := struct {
 		Crew   agents.Settings
 		Prompt string
 		Limits replay.Limits
 		Accept int
-	}{s.Crew.Settings(), s.prompt.Digest, s.Limits, acceptVersion}
+		Judge  any `json:",omitempty"`
+	}{Crew: s.Crew.Settings(), Prompt: p.Digest, Limits: s.Limits, Accept: acceptVersion}
+	if s.Judge != nil {
+		out.Judge = s.Judge.Settings
+	}
+	return out
 }
 
 // Request is one state without a recipe that works.
@@ -75,6 +97,15 @@ type Request struct {
 	Hints  []replay.Recipe // found for other states of the candidate: tried first, since trying costs no model
 	Target replay.Target   // which tests must be able to run
 	Self   operation.Self
+	Round  int // of the judge's questions; see judges.Bench
+	// Overlays lie over the tree: the tests of a later change, say. They are part of the state.
+	Overlays []replay.Overlay
+	// Scope are ids of tests of the state that have to run; none: any test of the tree is enough. An id stands for all cases that
+	// the test tool makes of it.
+	Scope []string
+	// Support are the files that may be adapted, or added, so that the scope runs: fixtures, helpers, data, the tests'
+	// configuration. What the agent makes of them is part of what it found. A file with tests of the scope is never one.
+	Support []string
 }
 
 // Result is what came of a request, with all that shows why.
@@ -86,17 +117,28 @@ type Result struct {
 	// Session is the agent's; nil when none was needed.
 	Session  *agents.Log         `json:"session,omitempty"`
 	Findings []operation.Finding `json:"findings,omitempty"`
-	Trials   []Trial             `json:"trials"` // of recipes, in order; the last one decided
-	Spent    agent.Spent         `json:"-"`
+	// Ruling is the judge's on what the findings left open; nil when nothing was, or when there is no judge.
+	Ruling *judges.Ruling `json:"ruling,omitempty"`
+	// Scope is what became of the request's; Adapted are its support files as the agent left them, to be laid over the tree.
+	Scope   *Scope        `json:"scope,omitempty"`
+	Adapted []agents.File `json:"adapted,omitempty"`
+	Trials  []Trial       `json:"trials"` // of recipes, in order; the last one decided
+	Spent   agent.Spent   `json:"-"`
 }
 
 // Find looks for a recipe. An agent that finds none is no error.
 func (s *Setup) Find(ctx context.Context, q Request) (Result, error) {
-	r, err := s.find(ctx, q)
+	r, err := s.find(ctx, q.laid())
 	if err != nil {
-		return r, fmt.Errorf("setting up %s: %w", q.Label, err)
+		return r, judging.Fault(fmt.Errorf("setting up %s: %w", q.Label, err))
 	}
 	return r, nil
+}
+
+// laid makes the overlays part of the tree, so that installing, sessions and runs all see the same state.
+func (q Request) laid() Request {
+	q.Tree, q.Overlays = agents.Lay(q.Tree, q.Overlays...), nil
+	return q
 }
 
 func (s *Setup) find(ctx context.Context, q Request) (Result, error) {
@@ -111,6 +153,7 @@ func (s *Setup) find(ctx context.Context, q Request) (Result, error) {
 		}
 		if out.Trials = append(out.Trials, t); t.OK {
 			out.Accepted, out.Hinted, out.Recipe, out.Reason = true, true, sealed, "the recipe of another state works here too"
+			out.Scope = q.ran(t, nil)
 			return out, nil
 		}
 	}
@@ -148,164 +191,19 @@ func (s *Setup) ask(ctx context.Context, q Request) (agents.Log, agent.Spent, er
 	if err != nil {
 		return agents.Log{}, agent.Spent{}, err
 	}
-	task, err := agent.NewTask(s.prompt, given)
+	prompt := s.state
+	if len(q.Scope) > 0 {
+		prompt = s.scope
+	}
+	task, err := agent.NewTask(prompt, given)
 	if err != nil {
 		return agents.Log{}, agent.Spent{}, pipeline.Permanent(err)
 	}
-	task.Check = checkReport
+	task.Check = q.checkReport
 	return s.Crew.Lead(ctx, agents.Job{
 		Once: q.Once, Charge: q.Charge, Label: "set-up of " + q.Label, Task: task,
 		Spec: replay.SessionSpec{Tree: q.Tree, Recipe: q.start(), Build: true},
 	})
-}
-
-// Report is what the agent says at the end.
-type Report struct {
-	Reasoning string   `json:"reasoning"`
-	Install   []string `json:"install"`
-	Build     []string `json:"build"`
-	Quote     string   `json:"quote"`
-}
-
-// checkReport compares a report with the transcript: the agent may still mend it.
-func checkReport(raw json.RawMessage, turns []agent.Turn) error {
-	var r Report
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
-	ran := map[string]*agent.Output{}
-	for _, t := range turns {
-		if t.Kind == agent.Command && (ran[t.Command] == nil || !t.Output.Failed()) {
-			ran[t.Command] = t.Output
-		}
-	}
-	for _, c := range slices.Concat(r.Install, r.Build) {
-		switch o := ran[strings.TrimSpace(c)]; {
-		case o == nil:
-			return fmt.Errorf("The report lists a command that never ran in this form: %.200q. Run it, or leave it out.", c)
-		case o.Failed():
-			return fmt.Errorf("The report lists a command that never succeeded: %.200q.", c)
-		}
-	}
-	for _, c := range slices.Concat(r.Install, r.Build) {
-		if byHand.MatchString(c) {
-			return fmt.Errorf("This command runs the tests or touches their report: %.200q. Leave it out of both lists.", c)
-		}
-	}
-	for _, c := range r.Install {
-		if copies(c) {
-			return fmt.Errorf("This command installs a copy of the project: %.200q. Install it in editable form (-e), so that tests see the files of the folder.", c)
-		}
-	}
-	if agents.Printed(turns, r.Quote) {
-		return nil
-	}
-	return fmt.Errorf("No command printed the line that the report quotes: %.200q. Quote the line of the acceptance command that shows that tests ran, letter for letter.", r.Quote)
-}
-
-// judge decides about the session's recipe.
-func (s *Setup) judge(ctx context.Context, q Request, out *Result) error {
-	t := out.Session.Transcript
-	if t.Report == nil {
-		out.Reason = fmt.Sprintf("the agent ended without a report (%s): %s", t.End, t.Why)
-		return nil
-	}
-	var report Report
-	if err := json.Unmarshal(t.Report, &report); err != nil {
-		return pipeline.Permanent(fmt.Errorf("decoding the agent's report: %w", err))
-	}
-	var err error
-	if out.Findings, err = operations(ctx, q, *out.Session, report); err != nil {
-		return err
-	}
-	out.Recipe = assemble(q.start(), report)
-	if f := decisive(out.Findings, t, report); f != nil {
-		out.Reason = f.String()
-		return nil
-	}
-	trial, sealed, err := s.try(ctx, q, out.Recipe)
-	if err != nil {
-		return err
-	}
-	out.Recipe, out.Trials = sealed, append(out.Trials, trial)
-	out.Accepted, out.Reason = trial.OK, trial.Reason
-	return nil
-}
-
-// operations is the deterministic check of what the agent did.
-func operations(ctx context.Context, q Request, log agents.Log, r Report) ([]operation.Finding, error) {
-	files, err := log.Changes.Operation(ctx, q.Tree, nil)
-	if err != nil {
-		return nil, err
-	}
-	start := q.start()
-	in := operation.Input{Vars: start.Env, Files: files, Self: q.Self, Quotes: []string{r.Quote}, Needs: []operation.Need{need(start.Runner)}}
-	in.Source = func(p string) (string, bool) {
-		b, err := q.Tree.ReadFile(ctx, strings.TrimPrefix(p, "./"))
-		return string(b), err == nil
-	}
-	for _, t := range log.Transcript.Commands() {
-		in.Commands = append(in.Commands, operation.Command{
-			Turn: t.N, Text: t.Command, Ended: t.Output.Stop == agent.Exited, ExitCode: t.Output.ExitCode, Output: t.Output.Text,
-		})
-	}
-	out := operation.Check(in)
-	if !log.Changes.Whole {
-		out = append(out, operation.Finding{Code: operation.EditedProduction, What: "too much was changed to be looked at " + log.Changes.Fault})
-	}
-	for _, c := range slices.Concat(r.Install, r.Build) {
-		if byHand.MatchString(c) {
-			out = append(out, operation.Finding{Code: operation.Misreported, Sure: true, What: fmt.Sprintf("a command of the recipe writes a report itself: %.160q", c)})
-		}
-	}
-	return out, nil
-}
-
-// need is the step that no set-up may skip: the test tool ran.
-func need(tool string) operation.Need {
-	return operation.Need{Name: "the tests", Words: tools.Words(tool)}
-}
-
-// decisive is the first finding that refuses the recipe: a sure one, or a question about a command of the recipe itself. Questions
-// about what the agent only tried do not matter, since the recipe is replayed without it; they are kept for the judge.
-func decisive(findings []operation.Finding, t agent.Transcript, r Report) *operation.Finding {
-	for i, f := range findings {
-		listed := false
-		for _, turn := range t.Turns {
-			listed = listed || turn.N == f.Turn && turn.Kind == agent.Command &&
-				(slices.Contains(r.Install, turn.Command) || slices.Contains(r.Build, turn.Command))
-		}
-		if f.Sure || listed {
-			return &findings[i]
-		}
-	}
-	return nil
-}
-
-// assemble makes the recipe of a report.
-func assemble(start replay.Recipe, r Report) replay.Recipe {
-	start.Install = steps("install", r.Install)
-	start.Build = steps("build", r.Build)
-	start.Notes = append(slices.Clone(start.Notes), "found by an agent: "+strings.Join(strings.Fields(r.Reasoning), " "))
-	return start
-}
-
-func steps(name string, commands []string) []replay.Step {
-	var out []replay.Step
-	for i, c := range commands {
-		out = append(out, replay.Step{Name: fmt.Sprintf("%s %d", name, i+1), Args: []string{"sh", "-c", strings.TrimSpace(c)}, MustPass: true})
-	}
-	return out
-}
-
-// try seals a recipe for the state and runs the acceptance.
-func (s *Setup) try(ctx context.Context, q Request, r replay.Recipe) (Trial, replay.Recipe, error) {
-	sealed, err := tools.Seal(ctx, q.Tree, r)
-	if err != nil {
-		return Trial{}, r, err
-	}
-	t, err := s.Accept(ctx, q, sealed)
-	return t, sealed, err
 }
 
 var errNoRunner = errors.New("no test tool is known for the state")

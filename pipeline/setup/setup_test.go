@@ -10,6 +10,8 @@ import (
 
 	"sluice/judges/agent"
 	"sluice/judges/operation"
+	"sluice/pipeline"
+	"sluice/pipeline/agents"
 	"sluice/pipeline/agents/agentstest"
 	"sluice/replay"
 	"sluice/replay/sandboxtest"
@@ -219,8 +221,8 @@ func TestEvidence(t *testing.T) {
 	if !strings.Contains(given["acceptance"][0], "--junitxml=/tmp/report/junit.xml") || !strings.Contains(given["layout"][0], "wheelhouse/ (3 files)\n") && !strings.Contains(given["layout"][0], "wheelhouse/ (3 files)") {
 		t.Errorf("%+v", given)
 	}
-	task, err := agent.NewTask(s.prompt, given)
-	if err != nil || !strings.HasSuffix(task.Opening[0].Content, string(s.prompt.Schema)) {
+	task, err := agent.NewTask(s.state, given)
+	if err != nil || !strings.HasSuffix(task.Opening[0].Content, string(s.state.Schema)) {
 		t.Errorf("the opening is %+v, %v", task.Opening, err)
 	}
 }
@@ -237,17 +239,18 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-func TestDecisive(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	tr := agent.Transcript{Turns: []agent.Turn{{N: 1, Kind: agent.Command, Command: "curl $U"}, {N: 2, Kind: agent.Command, Command: "pip install $X"}}}
-	asked := []operation.Finding{{Code: "edited_production", Turn: 1}, {Code: "edited_production", Turn: 2}}
-	if f := decisive(asked, tr, Report{Install: []string{"pip install $X"}}); f == nil || f.Turn != 2 {
-		t.Errorf("got %v", f)
+	findings := []operation.Finding{
+		{Code: "edited_production", Turn: 1}, {Code: "edited_production", Turn: 2}, {Code: "weakened_test", Path: "tests/conftest.py"}, {Code: "weakened_test", Path: "other.py"},
+		{Code: "skipped_required", What: "a variable"}, {Code: "misreported", Sure: true},
 	}
-	if f := decisive(asked, tr, Report{Install: []string{"make"}}); f != nil {
-		t.Errorf("what was only tried decides: %v", f)
+	got := Request{}.open(findings, tr, Report{Install: []string{"pip install $X"}}, []agents.File{{Path: pipeline.Text("tests/conftest.py")}})
+	if d := cmp.Diff([]operation.Finding{findings[1], findings[2], findings[4]}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
-	if f := decisive([]operation.Finding{{Code: "weakened_test", Sure: true, Path: "a"}}, tr, Report{}); f == nil {
-		t.Error("a sure finding does not decide")
+	if f := operation.Sure(findings); f == nil || f.Code != "misreported" || operation.Sure(findings[:2]) != nil {
+		t.Errorf("sure: %v", f)
 	}
 }

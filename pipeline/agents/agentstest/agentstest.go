@@ -21,7 +21,7 @@ import (
 )
 
 // TinyPytest is a test tool as small as it can be that speaks pytest's command line and report. The real one needs a network.
-const TinyPytest = `import importlib.util, os, sys, traceback
+const TinyPytest = `import html, importlib.util, os, sys, traceback
 args = sys.argv[1:]
 out = [a.split("=", 1)[1] for a in args if a.startswith("--junitxml=")][0]
 paths, skip = [], False
@@ -36,9 +36,9 @@ for p in paths:
     name = p[:-3].replace("/", ".")
     try:
         spec = importlib.util.spec_from_file_location(name, p); mod = importlib.util.module_from_spec(spec); spec.loader.exec_module(mod)
-    except Exception:
+    except Exception as e:
         bad += 1
-        cases.append('<testcase classname="" name="%s" time="0"><error message="collection failure">%s</error></testcase>' % (name, "boom"))
+        cases.append('<testcase classname="" name="%s" time="0"><error message="collection failure">%s</error></testcase>' % (name, html.escape(repr(e))))
         continue
     for k in sorted(vars(mod)):
         if not k.startswith("test_"): continue
