@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,11 @@ func TestFiles(t *testing.T) {
 		{"a test renamed away", File{"tests/test_a.py", Test, old, edit("def test_a", "def check_a"), false}, []string{"? weakened_test: tests/test_a.py: the test test_a is gone"}},
 		{"commented out", File{"tests/test_a.py", Test, old, edit("    assert", "    pass # assert"), false}, []string{
 			"? weakened_test: tests/test_a.py: gone or changed: assert add(1, 2) == 3", "? weakened_test: tests/test_a.py: new or changed: pass # assert add(1, 2) == 3"}},
+		{"a hook", File{"tests/test_a.py", Test, old, append(slices.Clone(old), "\ndef pytest_runtest_makereport(item):\n    return\n"...), false}, []string{
+			"? weakened_test: tests/test_a.py: it steers the test tool or the program: def pytest_runtest_makereport(item):"}},
+		{"a new helper", File{"tests/test_a.py", Test, nil, []byte("X = 1\n\ndef make():\n    assert X\n"), false}, nil},
+		{"a new helper that skips", File{"tests/test_a.py", Test, nil, []byte("import pytest\npytest.skip('x', allow_module_level=True)\n"), false}, []string{
+			"? weakened_test: tests/test_a.py: it steers the test tool or the program: pytest.skip('x', allow_module_level=True)"}},
 		{"gone", File{"tests/test_a.py", Test, old, nil, false}, []string{"? weakened_test: tests/test_a.py: an allowed test file is gone"}},
 	} {
 		got := lines(Check(Input{Files: []File{tt.file}, Allowed: []string{"tests/test_a.py"}}))

@@ -15,6 +15,24 @@ var expectation = regexp.MustCompile(strings.Join([]string{
 	`@(?:Disabled|Ignore|ParameterizedTest|ValueSource|CsvSource)\b`, `\b(?:panic|unreachable|todo)!`, `//go:build`,
 }, "|"))
 
+// hook matches what steers a test tool, or swaps parts of a program while it runs: helpers have little use for it.
+var hook = regexp.MustCompile(strings.Join([]string{
+	`\bdef pytest_\w+`, `\bcollect_ignore(?:_glob)?\b`, `\bpytestmark\b`, `\bpytest_plugins\b`, `\bautouse\b`, `\b(?:skip|xfail)\w*\(`, `\.(?:skip|xfail)\b`, `\bsys\.(?:modules|path_hooks|meta_path|settrace)\b`,
+	`\bsetattr\(`, `\bmonkeypatch\b`, `\bmock\.patch\b`, `@patch\b`, `\b__import__\(`, `\bimportlib\b`, `\b(?:exec|eval)\(`, `\bos\._exit\(`, `\bsys\.exit\(`, `\batexit\b`, `\bfunc TestMain\(`, `\bos\.Exit\(`, `//go:linkname`,
+	`^\s*addopts\b`, `^\s*python_(?:files|classes|functions)\b`, `^\s*(?:testpaths|norecursedirs|confcutdir|xfail_strict)\b`, `-p\s+no:`, `--(?:deselect|ignore|collect-only|runxfail)\b`,
+}, "|"))
+
+// hooks are the lines that steer a test tool.
+func hooks(text []byte) []string {
+	var out []string
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if hook.MatchString(line) {
+			out = append(out, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return out
+}
+
 // testName matches the line that begins a test.
 var testName = regexp.MustCompile(`^\s*(?:async\s+)?(?:def\s+(test\w*)|func\s+(Test\w*|Fuzz\w*|Benchmark\w*)|class\s+(Test\w*|\w+Tests?)\b|(?:it|test)\s*\(\s*['"](.+?)['"])`)
 
@@ -36,6 +54,12 @@ func weakened(f File) []Finding {
 		for _, line := range missing(after, before) {
 			out = append(out, find(fmt.Sprintf("new or changed: %.160s", line)))
 		}
+	}
+	for _, line := range missing(hooks(f.After), hooks(f.Before)) {
+		if f.Before != nil && expectation.MatchString(line) {
+			continue // said above
+		}
+		out = append(out, find(fmt.Sprintf("it steers the test tool or the program: %.160s", line)))
 	}
 	for _, name := range missing(tests(f.Before), tests(f.After)) {
 		out = append(out, find("the test "+name+" is gone"))
