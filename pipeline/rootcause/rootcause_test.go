@@ -2,6 +2,7 @@ package rootcause
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,20 +37,20 @@ const change = `diff --git a/shop.py b/shop.py
 `
 
 // crew and request are a shop whose change made everything dearer, and the test that noticed.
-func request(t *testing.T, lines ...string) (agents.Crew, *agentstest.Script, Request) {
+func request(t *testing.T, box replay.Opener, lines ...string) (agents.Crew, *agentstest.Script, Request) {
 	t.Helper()
 	tree := sandboxtest.NewTree("shop",
 		sandboxtest.Text("shop.py", "# prices\ndef price(n):\n    if n:\n        return 3 * n\n    return 0\n"),
 		sandboxtest.Text("tests/test_old.py", "def test_old():\n    pass\n"), agentstest.Wheel(t, "pytest", "8.0", agentstest.TinyPytest))
 	r, err := tools.Seal(t.Context(), tree, replay.Recipe{
-		Runner: "pytest", Env: map[string]string{"VIRTUAL_ENV": "{env}/venv", "PYTHONDONTWRITEBYTECODE": "1"}, Inputs: []string{"*"}, Install: []replay.Step{{Name: "i", MustPass: true, Args: []string{
+		Runner: "pytest", Image: tools.DefaultImage, Env: map[string]string{"VIRTUAL_ENV": "{env}/venv", "PYTHONDONTWRITEBYTECODE": "1"}, Inputs: []string{"*"}, Install: []replay.Step{{Name: "i", MustPass: true, Args: []string{
 			"sh", "-c", `python3 -m venv --without-pip "$VIRTUAL_ENV" && python3 -m pip --python "$VIRTUAL_ENV" install -q --no-index --find-links wheelhouse pytest`}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := &agentstest.Script{Lines: lines}
-	crew := agents.Crew{Sandbox: agentstest.Local(t, ""), Asker: ask, Model: "m", Command: time.Minute, Limits: agent.Limits{Turns: 8}}
+	crew := agents.Crew{Sandbox: box, Asker: ask, Model: "m", Command: time.Minute, Limits: agent.Limits{Turns: 8}}
 	return crew, ask, Request{
 		Once: agentstest.NewMemo().Once, Label: "shop", Tree: tree, Recipe: r, Change: []byte(change),
 		Tests:  replay.Overlay{Files: []replay.File{sandboxtest.Text("tests/test_price.py", "import shop\n\ndef test_price():\n    assert shop.price(2) == 4\n")}},
@@ -67,7 +68,12 @@ var guilty = Line{Path: "shop.py", Line: 4, Side: "added", Text: "return 3 *  n"
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	crew, ask, q := request(t, agentstest.Sh("cat shop.py"), agentstest.Sh("{command}"), says("1 passed"), agentstest.Sh(repair), agentstest.Sh("{command} "),
+	t.Run("local", func(t *testing.T) { t.Parallel(); finds(t, agentstest.Local(t, "")) })
+	t.Run("docker", func(t *testing.T) { t.Parallel(); finds(t, agentstest.Docker(t)) })
+}
+
+func finds(t *testing.T, box replay.Opener) {
+	crew, ask, q := request(t, box, agentstest.Sh("cat shop.py"), agentstest.Sh("{command}"), says("1 passed"), agentstest.Sh(repair), agentstest.Sh("{command} "),
 		says("1 passed", Line{Path: "shop.py", Line: 3, Side: "added", Text: "return 3 * n"}), says("=== 1 passed in 0.01s ===", guilty, Line{Path: "shop.py", Line: 3, Side: "deleted", Text: "return 2 * n"}))
 	got, err := Find(t.Context(), crew, q)
 	if err != nil {
@@ -84,11 +90,20 @@ func TestFind(t *testing.T) {
 	if d := cmp.Diff(want, got.Repair); d != "" || len(got.Lines) != 2 || got.Cause == "" {
 		t.Errorf("%+v; repair (-want +got):\n%s", got, d)
 	}
+	const patch = "diff --git a/shop.py b/shop.py\n--- a/shop.py\n+++ b/shop.py\n@@ -1,5 +1,5 @@\n # prices\n def price(n):\n     if n:\n-        return 3 * n\n+        return 2 * n\n     return 0\n"
+	if d := cmp.Diff(withoutIndex(patch), withoutIndex(string(got.Patch))); d != "" {
+		t.Errorf("patch (-want +got):\n%s", d)
+	}
 	asked := ask.Asked
 	again, err := Find(t.Context(), crew, q)
 	if d := cmp.Diff(got, again, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Spent" }, cmp.Ignore())); err != nil || d != "" || ask.Asked != asked {
 		t.Errorf("a second run asked %d times, %v\n%s", ask.Asked-asked, err, d)
 	}
+}
+
+// withoutIndex drops the line with the names of contents.
+func withoutIndex(patch string) string {
+	return regexp.MustCompile(`(?m)^index .*\n`).ReplaceAllString(patch, "")
 }
 
 func TestRefused(t *testing.T) {
@@ -107,14 +122,14 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			crew, _, q := request(t, tt.lines...)
+			crew, _, q := request(t, agentstest.Local(t, ""), tt.lines...)
 			got, err := Find(t.Context(), crew, q)
 			if err != nil || got.Accepted || !strings.Contains(got.Reason, tt.reason) {
 				t.Errorf("accepted %v: %q, %v; want %q", got.Accepted, got.Reason, err, tt.reason)
 			}
 		})
 	}
-	crew, ask, q := request(t)
+	crew, ask, q := request(t, agentstest.Local(t, ""))
 	q.Expose = []string{"tests/test_old.py::test_old"}
 	q.Target.Paths = []string{"tests/test_old.py"}
 	if got, err := Find(t.Context(), crew, q); err != nil || got.Accepted || ask.Asked != 0 || !strings.Contains(got.Reason, "do not all fail") {

@@ -11,6 +11,7 @@ import (
 	"sluice/judges/agent"
 	"sluice/pipeline/agents"
 	"sluice/pipeline/agents/agentstest"
+	"sluice/replay"
 	"sluice/replay/local"
 	"sluice/replay/sandboxtest"
 )
@@ -20,10 +21,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func lead(t *testing.T, lines ...string) (Result, *agentstest.Script) {
+func lead(t *testing.T, box replay.Opener, lines ...string) (Result, *agentstest.Script) {
 	t.Helper()
 	ask := &agentstest.Script{Lines: lines}
-	crew := agents.Crew{Sandbox: agentstest.Local(t, ""), Asker: ask, Model: "m", Command: 20 * time.Second, Limits: agent.Limits{Turns: 6}}
+	crew := agents.Crew{Sandbox: box, Asker: ask, Model: "m", Command: 20 * time.Second, Limits: agent.Limits{Turns: 6}}
 	got, err := Find(t.Context(), crew, Request{
 		Once: agentstest.NewMemo().Once, Label: "issue", Issue: "Prices are wrong for zero things.\n",
 		Tree: sandboxtest.NewTree("t", sandboxtest.Text("lib/price.py", "def price(n):\n    return 2 * n\n"), sandboxtest.Text("tests/test_price.py", "x = 1\n"), sandboxtest.Text("CHANGES", "x\n")),
@@ -44,7 +45,12 @@ func scope(quote string, paths ...string) Scope {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	got, _ := lead(t, agentstest.Sh("grep -rn price lib"), says(
+	t.Run("local", func(t *testing.T) { t.Parallel(); finds(t, agentstest.Local(t, "")) })
+	t.Run("docker", func(t *testing.T) { t.Parallel(); finds(t, agentstest.Docker(t)) })
+}
+
+func finds(t *testing.T, box replay.Opener) {
+	got, _ := lead(t, box, agentstest.Sh("grep -rn price lib"), says(
 		scope("def price(n):", "tests/test_price.py", "lib/price.py"), scope("Prices are wrong for zero  things.", "lib/zero.py", "CHANGES")))
 	want := []Scope{scope("def price(n):", "lib/price.py", "tests/test_price.py"), scope("Prices are wrong for zero  things.", "CHANGES", "lib/zero.py")}
 	if d := cmp.Diff(want, got.Scopes); d != "" || !got.Accepted || got.Reason != "2 scopes" {
@@ -55,10 +61,19 @@ func TestFind(t *testing.T) {
 // TestReadOnly: whatever the agent tries, the tree stays as it is.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	if c := agentstest.Local(t, "").Capabilities(); !c.Namespaces {
-		t.Skip("this host cannot keep a tree read-only: ", c.Missing)
-	}
-	got, _ := lead(t, agentstest.Sh("echo x > lib/price.py; rm CHANGES; echo x > new; ls"), says(scope("Prices are wrong", "lib/price.py")))
+	t.Run("local", func(t *testing.T) {
+		t.Parallel()
+		box := agentstest.Local(t, "")
+		if c := box.Capabilities(); !c.Namespaces {
+			t.Skip("this host cannot keep a tree read-only: ", c.Missing)
+		}
+		resists(t, box)
+	})
+	t.Run("docker", func(t *testing.T) { t.Parallel(); resists(t, agentstest.Docker(t)) })
+}
+
+func resists(t *testing.T, box replay.Opener) {
+	got, _ := lead(t, box, agentstest.Sh("echo x > lib/price.py; rm CHANGES; echo x > new; ls"), says(scope("Prices are wrong", "lib/price.py")))
 	if !got.Accepted || len(got.Session.Changes.Files) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -80,7 +95,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			got, _ := lead(t, s)
+			got, _ := lead(t, agentstest.Local(t, ""), s)
 			if got.Accepted || !strings.Contains(got.Session.Transcript.Turns[0].Said, want) || !strings.Contains(got.Reason, "repeats") {
 				t.Errorf("accepted %v, %s; said %q, want %q", got.Accepted, got.Reason, got.Session.Transcript.Turns[0].Said, want)
 			}
