@@ -55,8 +55,8 @@ func TestLead(t *testing.T) {
 		t.Errorf("outputs %+v, %+v", one, two)
 	}
 	want := Changes{Whole: true, Left: 2, Files: []Changed{
-		{Path: pipeline.Text("a.py"), Kind: replay.Modified, Role: operation.Production, Mode: 0o644, Data: []byte("x\n")},
-		{Path: pipeline.Text("b.md"), Kind: replay.Deleted, Role: operation.Other},
+		{Path: pipeline.Text("a.py"), Kind: replay.Modified, Role: operation.Production, Mode: 0o644, Was: 0o644, Data: []byte("x\n")},
+		{Path: pipeline.Text("b.md"), Kind: replay.Deleted, Role: operation.Other, Was: 0o644},
 		{Path: pipeline.Text("n.py"), Kind: replay.Added, Role: operation.Production, Mode: 0o644, Data: []byte("n\n")},
 	}}
 	if d := cmp.Diff(want, got.Changes); d != "" {

@@ -26,7 +26,9 @@ func sharedPair(t *testing.T) string {
 	t.Helper()
 	head := "\ncommit root \"Begin\"\ncommit intro \"Count things\"\n"
 	file := func(commit, path, text string) string { return "-- " + commit + "/" + path + " --\n" + text }
-	test := func(n string) string { return "from lib import core\n\ndef test_x():\n    assert core.x == " + n + "\n" }
+	test := func(n string) string {
+		return "from lib import core\n\ndef test_x():\n    assert core.x == " + n + "\n"
+	}
 	archive := file("root", "tools/tiny.txt", agentstest.TinyPytest) + file("root", "lib/core.py", "x = 1\n") + file("root", "tests/test_old.py", "def test_old():\n    pass\n") +
 		file("intro", "lib/core.py", "x = 2\n") + file("intro", "tests/test_new.py", test("2"))
 	id := gittest.Build(t, head+archive).IDs["intro"]

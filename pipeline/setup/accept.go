@@ -140,6 +140,10 @@ func (s *Setup) prove(ctx context.Context, x *run, t *Trial) error {
 	if err := s.decide(ctx, x.q, x.r, report, t); err != nil || heard == sings || !t.OK {
 		return err
 	}
+	if can.unknown {
+		t.Uncanaried = "there are no tests of our own for this test tool"
+		return nil
+	}
 	if can.only == "" {
 		place, _, _ := strings.Cut(report.Tests[0].ID, "::")
 		can.breaks(place)

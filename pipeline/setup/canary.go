@@ -27,6 +27,8 @@ type planted struct {
 	// broken is a test file that cannot be loaded, in one of the folders. A tool that does not say so does not load tests.
 	broken replay.File
 	only   string // the path that runs it
+	// unknown: nobody has written tests of ours for this test tool yet.
+	unknown bool
 }
 
 // plant makes the tests of a request. Their names come from a digest that no recipe can hold: the recipe is in it.
@@ -49,10 +51,13 @@ func plant(ctx context.Context, q Request, r replay.Recipe) (planted, error) {
 	if p.fail < p.pass {
 		slices.Reverse(tests)
 	}
-	if r.Runner == "gotest" {
+	switch r.Runner {
+	case "gotest":
 		p.golang(q, files, tests)
-	} else {
+	case "pytest":
 		p.python(q, files, tests)
+	default:
+		p.unknown = true
 	}
 	return p, nil
 }

@@ -34,7 +34,7 @@ func TestVars(t *testing.T) {
 		"PYTEST_ADDOPTS=-W", "PYTEST_ADDOPTS=--noconftest", "PYTEST_ADDOPTS=@file", "PYTEST_ADDOPTS=--runxfail", "PYTEST_ADDOPTS=--setup-only", "PYTEST_PLUGINS=evil", "COVERAGE_PROCESS_START=x",
 		"GOFLAGS=-run=none", "GOFLAGS=-skip=.", "GOFLAGS=-list=.", "GOFLAGS=-exec=true", "GOFLAGS=-toolexec=x", "GOFLAGS=-overlay=x.json", "GOFLAGS=-short", "GOFLAGS=-mod=mod -run=^$", "GOFLAGS=--run=none", "GOFLAGS=-test.run=none",
 		"GOFLAGS=-modfile=/x/go.mod", "GOFLAGS=-modfile=$SLUICE_ENV/../x.mod", "GOFLAGS=-ldflags=-X=a.b=c", "GOFLAGS=-vet=off", "GOFLAGS=-count=0", "GOFLAGS=-failfast", "GOFLAGS=-C=/x", "GOFLAGS='-run=none'",
-		"GOROOT=/x", "GOPROXY=direct", "GOSUMDB=off", "GONOSUMDB=x", "GOPRIVATE=x", "GOINSECURE=x", "GOVCS=x", "GOENV=x", "GOOS=plan9", "GOARCH=wasm", "GOCACHEPROG=x", "GOTMPDIR=/x", "GOBIN=/x", "GO111MODULE=maybe", "GOPATH=/root/go",
+		"GOROOT=/x", "GOPROXY=direct", "GOSUMDB=off", "GONOSUMDB=x", "GOPRIVATE=x", "GOINSECURE=x", "GOVCS=x", "GOENV=x", "GOOS=plan9", "GOARCH=wasm", "GOCACHEPROG=x", "GOTMPDIR=/x", "GOBIN=/x", "GO111MODULE=maybe", "GOPATH=/opt/go",
 		"NODE_OPTIONS=--require ./evil.js", "NODE_OPTIONS=-r ./evil.js", "NODE_OPTIONS=--import=./x.mjs", "NODE_OPTIONS=--loader=x", "NODE_OPTIONS=--test-only", "NODE_PATH=/x", "JAVA_TOOL_OPTIONS=-javaagent:x", "PERL5OPT=-Mx", "RUBYOPT=-rx",
 		"CC=/tmp/evil", "CC=sh -c x", "CC=./x", "RUSTC_WRAPPER=x", "MAKEFLAGS=--eval=x", "LONG=" + strings.Repeat("x", 1001),
 	} {
