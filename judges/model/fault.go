@@ -138,7 +138,7 @@ var (
 		`model\b.{0,80}(does not exist|not found|is not available|is not supported)`)
 	saysNoMoney       = regexp.MustCompile(`insufficient_quota|billing|insufficient (credit|balance|funds)|credit balance|exceeded your current quota`)
 	saysFormat        = regexp.MustCompile(`response_format|response format|json_schema|json_object|structured output|guided|grammar`)
-	saysInvalidSchema = regexp.MustCompile(`invalid schema|unsupported schema|schema is invalid|parse grammar|parsing grammar`)
+	saysInvalidSchema = regexp.MustCompile(`invalid schema|unsupported schema|schema is invalid|json schema (error|conversion failed)|parse grammar|parsing grammar`)
 	saysUnsupported   = regexp.MustCompile(`unsupported[_ ](parameter|value)|extra inputs are not permitted`)
 	saysMaxTokens     = regexp.MustCompile(`max_completion_tokens`)
 	saysMaxTooLarge   = regexp.MustCompile(`max_(completion_)?tokens.{0,80}too large|at most \d+ completion tokens`)

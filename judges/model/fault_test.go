@@ -95,6 +95,7 @@ func rows() []row {
 		{name: "limit of output before any text", reply: modeltest.Reply{Finish: "length"}, err: model.ErrTooLong, states: "settled"},
 		{name: "other choices", reply: modeltest.Reply{Text: "a good answer", Others: []string{"another"}}, states: "settled"},
 		{name: "whole reply to a stream", reply: modeltest.Reply{Text: "a good answer", Whole: true}, states: "settled"},
+		{name: "as llama.cpp writes it", reply: modeltest.Reply{Text: "a good answer", Llama: true}, states: "settled"},
 		{name: "kept alive", reply: modeltest.Reply{Text: "a good answer", Alive: 2000}, states: "settled"},
 		{name: "silence", reply: modeltest.Reply{Hang: true}, states: paidTwice, quiet: 500 * time.Millisecond},
 		{name: "silence in the middle", reply: modeltest.Reply{Text: "a b", Pause: time.Minute}, states: paidTwice, quiet: 500 * time.Millisecond},

@@ -88,27 +88,30 @@ func golden(t *testing.T, path string, got []byte) {
 func TestFallsBack(t *testing.T) {
 	t.Parallel()
 	good := modeltest.Text(`{"ok":true}`)
-	invalid := modeltest.Status(400, "invalid_request_error", "Invalid schema for response_format 'x': 'maximum' is not permitted")
-	for _, tt := range []struct {
+	type row struct {
 		name   string
 		script modeltest.Script
 		fixed  string
 		forms  string // of the requests for two questions
 		err    error
-	}{
+	}
+	rows := []row{
 		{name: "knows schemas", script: modeltest.Always(good), forms: "json_schema json_schema"},
 		{name: "knows objects", script: modeltest.OnlyFormats(good, "json_object"), forms: "json_schema json_object json_object"},
 		{name: "knows nothing", script: modeltest.OnlyFormats(good, ""), forms: "json_schema json_object - -"},
 		{name: "fixed", script: modeltest.OnlyFormats(good, ""), fixed: model.ByPrompt, forms: "- -"},
 		{name: "fixed to what it refuses", script: modeltest.OnlyFormats(good, ""), fixed: model.BySchema, forms: "json_schema json_schema", err: model.ErrRejected},
 		{name: "refuses every form", script: modeltest.Always(modeltest.NoFormat("any")), forms: "json_schema json_object - -", err: model.ErrRejected},
-		{name: "refuses one schema", script: func(r modeltest.Request) modeltest.Reply {
+	}
+	for name, invalid := range modeltest.BadSchema() {
+		rows = append(rows, row{name: "refuses one schema as " + name, forms: "json_schema json_object json_schema", script: func(r modeltest.Request) modeltest.Reply {
 			if bytes.Contains(r.Schema, []byte("C1")) {
 				return invalid
 			}
 			return good
-		}, forms: "json_schema json_object json_schema"},
-	} {
+		}})
+	}
+	for _, tt := range rows {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var forms []string

@@ -32,6 +32,7 @@ type Reply struct {
 	Hang  bool          // no byte comes until the client goes away
 	Whole bool          // in one piece, whatever was asked for
 	Alive int           // so many comments of a stream before the first piece
+	Llama bool          // as llama.cpp writes it: no usage in pieces, null for the text of the first, figures that no other server has
 }
 
 // Text is a reply.
@@ -104,7 +105,9 @@ func TooLong() map[string]Reply {
 			`"type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`),
 		"vLLM": bad(400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens `+
 			`(4000 in the messages, 1000 in the completion).","type":"BadRequestError","param":null,"code":400}`),
-		"llama.cpp": bad(400, `{"error":{"code":400,"message":"the request exceeds the available context size. try increasing it",`+
+		"llama.cpp": bad(400, `{"error":{"code":400,"message":"request (20024 tokens) exceeds the available context size (16384 tokens), try increasing it",`+
+			`"type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":16384}}`),
+		"llama.cpp of 2025": bad(400, `{"error":{"code":400,"message":"the request exceeds the available context size. try increasing it",`+
 			`"type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`),
 		"Anthropic": bad(400, `{"error":{"code":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum",`+
 			`"type":"invalid_request_error"}}`),
@@ -117,6 +120,20 @@ func TooLong() map[string]Reply {
 		"OpenRouter": bad(400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":`+
 			`\"prompt is too long: 9 tokens > 8 maximum\"}}","provider_name":"Some"}}}`),
 		"proxy": bad(413, `<html><head><title>413 Request Entity Too Large</title></head></html>`),
+	}
+}
+
+// BadSchema is how different servers refuse one schema, while they know the form.
+func BadSchema() map[string]Reply {
+	bad := func(message string) Reply {
+		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": 400, "message": message, "type": "invalid_request_error"}})
+		return Reply{Status: http.StatusBadRequest, Error: string(b)}
+	}
+	return map[string]Reply{
+		"OpenAI": bad("Invalid schema for response_format 'x': 'maximum' is not permitted"),
+		"llama.cpp, what it does not know": bad("Unable to generate parser for this template. Automatic parser generation failed: " +
+			"JSON schema error at #/properties/a: schema must be an object"),
+		"llama.cpp, what grows too large": bad("Failed to initialize samplers: failed to parse grammar"),
 	}
 }
 
@@ -161,6 +178,8 @@ func (r Reply) model(asked Request) string {
 	return asked.Model
 }
 
+var llamaTimings = map[string]any{"cache_n": 21, "prompt_n": 5, "prompt_per_second": 9.548781861897877, "predicted_n": 4, "predicted_per_second": 18.3}
+
 var toolCall = []map[string]any{{"index": 0, "id": "call_1", "type": "function", "function": map[string]any{"name": "shell", "arguments": `{"cmd":"ls"}`}}}
 
 // body is the reply in one piece.
@@ -183,6 +202,9 @@ func (r Reply) body(asked Request) []byte {
 	if !r.NoUsage {
 		top["usage"] = r.usage(asked)
 	}
+	if r.Llama {
+		top["timings"], top["system_fingerprint"] = llamaTimings, "b0-unknown"
+	}
 	b, _ := json.Marshal(top)
 	return b
 }
@@ -197,12 +219,23 @@ func (r Reply) pieces(asked Request) []string {
 	event := func(choices []map[string]any, usage any) {
 		c, _ := json.Marshal(choices)
 		u, _ := json.Marshal(usage)
-		out = append(out, fmt.Sprintf(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":%s,"choices":%s,"usage":%s}`+"\n\n", name, c, u))
+		further := `,"usage":` + string(u)
+		if r.Llama && usage == nil {
+			further = ""
+		} else if r.Llama {
+			t, _ := json.Marshal(llamaTimings)
+			further += `,"timings":` + string(t)
+		}
+		out = append(out, fmt.Sprintf(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":%s,"choices":%s%s}`+"\n\n", name, c, further))
 	}
 	choice := func(i int, delta map[string]any, finish any) []map[string]any {
 		return []map[string]any{{"index": i, "delta": delta, "finish_reason": finish}}
 	}
-	event(choice(0, map[string]any{"role": "assistant", "content": ""}, nil), nil)
+	first := any("")
+	if r.Llama {
+		first = nil
+	}
+	event(choice(0, map[string]any{"role": "assistant", "content": first}, nil), nil)
 	for _, word := range strings.SplitAfter(r.Text, " ") {
 		event(choice(0, map[string]any{"content": word}, nil), nil)
 	}
