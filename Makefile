@@ -2,11 +2,12 @@
 # make test   run all tests
 # make check  what CI checks besides the tests: vet, modules, format and architecture, generated pages
 # make bench  run the benchmarks
+# make test-model  run the tests against a real model server, which it installs from PyPI into bin/model: some ten minutes
 
 GO ?= go
 BIN := bin
 
-.PHONY: demo test check bench build
+.PHONY: demo test test-model check bench build
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/...
@@ -16,6 +17,9 @@ demo: build
 
 test:
 	$(GO) test ./...
+
+test-model:
+	GO="$(GO)" scripts/test-model.sh
 
 check:
 	$(GO) vet ./...

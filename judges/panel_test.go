@@ -14,6 +14,7 @@ import (
 
 	"sluice/judges/evidence"
 	"sluice/judges/model"
+	"sluice/judges/model/modeltest"
 )
 
 // byModel answers with the code of the model's name, or that error.
@@ -117,6 +118,21 @@ func TestOneBadVoteIsOneVote(t *testing.T) {
 	}
 	if r.Votes[0].Verdict == nil || r.Votes[2].Verdict == nil || r.Votes[1].Verdict != nil || r.Votes[1].Failed == "" || r.Votes[1].Calls == nil {
 		t.Errorf("the votes are %+v", r.Votes)
+	}
+}
+
+// TestCutVoteIsPaid: a reply that reached the limit of output is no vote, but it was asked and paid.
+func TestCutVoteIsPaid(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, modeltest.Always(modeltest.Reply{Text: answer("A")[:20], Finish: "length"}))
+	ledger := model.NewMemory(0)
+	client, err := model.New(server.Config("m"), model.Options{Ledger: ledger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := exampleJudge(t, examplePrompt(t)).Rule(t.Context(), Bench{Asker: client}, exampleCase, Panel{Models: []string{"m"}})
+	if v := r.Votes[0]; !errors.Is(err, model.ErrTooLong) || len(v.Calls) != 1 || v.MicroUSD == 0 || v.MicroUSD != ledger.Spent() {
+		t.Errorf("%v: the vote is %+v, and %d was spent", err, v, ledger.Spent())
 	}
 }
 

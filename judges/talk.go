@@ -98,12 +98,11 @@ func (t *talk) ask(ctx context.Context, messages []model.Message, sample int) (s
 	a, err := t.bench.Asker.Ask(ctx, model.Request{
 		Model: t.model, Prompt: t.prompt.Name, Version: t.prompt.Version, Messages: messages, Schema: t.prompt.Schema, Sample: sample,
 	}, t.bench.Charge)
-	if err != nil {
-		return "", err
+	if err == nil || a.Finish != "" { // a reply that did not end well is paid and kept all the same
+		t.calls = append(t.calls, a.Key)
+		t.microUSD += a.MicroUSD
 	}
-	t.calls = append(t.calls, a.Key)
-	t.microUSD += a.MicroUSD
-	return a.Text, nil
+	return a.Text, err
 }
 
 // read takes the reply apart; without a schema the whole text is a JSON string.

@@ -213,12 +213,15 @@ func (s *session) end(e End, why string) { s.out.End, s.out.Why = e, why }
 
 // turn asks once and does what the reply says.
 func (s *session) turn(ctx context.Context) error {
-	answer, err := s.ask(ctx)
-	if err != nil {
-		return s.unanswered(err)
+	answer, unwell := s.ask(ctx)
+	if unwell != nil && answer.Finish != model.Length {
+		return s.unanswered(unwell)
 	}
 	t := Turn{N: len(s.out.Turns) + 1, Key: answer.Key, Reply: answer.Text, Usage: answer.Usage}
 	a, err := read(answer.Text, s.schema)
+	if unwell != nil {
+		err = errCut // even if a block of it is whole: another one may have followed
+	}
 	switch {
 	case err != nil:
 		t.Kind, t.Said = Unreadable, err.Error()
@@ -250,8 +253,8 @@ func (s *session) ask(ctx context.Context) (model.Answer, error) {
 	if s.Clock != nil && !a.Cached {
 		s.elapsed += s.Clock().Sub(begun)
 	}
-	if err != nil {
-		return a, err
+	if err != nil && a.Finish == "" {
+		return a, err // with a reply that did not end well it is paid all the same
 	}
 	if a.Cached {
 		s.spent.Cached++
@@ -265,7 +268,7 @@ func (s *session) ask(ctx context.Context) (model.Answer, error) {
 	} else {
 		s.worth += a.MicroUSD
 	}
-	return a, nil
+	return a, err
 }
 
 // unanswered tells what ends this session only from what every other would meet too.

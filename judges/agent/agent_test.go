@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/judges/model"
+	"sluice/judges/model/modeltest"
 )
 
 var testSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["reasoning","done"],"properties":{"reasoning":{"type":"string"},"done":{"type":"boolean"}}}`)
@@ -170,6 +171,34 @@ func TestEnds(t *testing.T) {
 }
 
 // TestMoneyIsCountedByWorth: a session that goes on after a kill ends where the first one would have.
+// TestCutReply: a reply that reached the limit of output costs a turn and its money, whatever stands in it, and the session goes on.
+func TestCutReply(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, modeltest.Sequence(modeltest.Text(sh("ls")), modeltest.Reply{Text: sh("cat b") + "And then", Finish: "length"}, modeltest.Text(done("x"))))
+	ledger, shell := model.NewMemory(0), &echo{}
+	client, err := model.New(server.Config("m"), model.Options{Ledger: ledger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, spent, err := Run(t.Context(), Options{Asker: client, Model: "m"}, task(), shell)
+	if err != nil || got.End != Reported || len(got.Turns) != 3 || got.Turns[1].Kind != Unreadable || !strings.Contains(got.Turns[1].Said, "cut off") {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if d := cmp.Diff([]string{"ls"}, shell.ran); d != "" || spent.Calls != 3 || spent.MicroUSD != ledger.Spent() || spent.MicroUSD == 0 {
+		t.Errorf("spent %+v of %d, ran %s", spent, ledger.Spent(), d)
+	}
+	// A filter's end is the last word, and is paid too.
+	filtered := modeltest.New(t, modeltest.Always(modeltest.Reply{Text: "I", Finish: "content_filter"}))
+	ledger = model.NewMemory(0)
+	if client, err = model.New(filtered.Config("m"), model.Options{Ledger: ledger}); err != nil {
+		t.Fatal(err)
+	}
+	got, spent, err = Run(t.Context(), Options{Asker: client, Model: "m"}, task(), shell)
+	if err != nil || got.End != NoReply || spent.Calls != 1 || spent.MicroUSD != ledger.Spent() || spent.MicroUSD == 0 {
+		t.Errorf("%+v, spent %+v of %d, %v", got, spent, ledger.Spent(), err)
+	}
+}
+
 func TestMoneyIsCountedByWorth(t *testing.T) {
 	t.Parallel()
 	ask := &script{usage: model.Usage{Output: 1}}

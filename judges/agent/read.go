@@ -27,6 +27,7 @@ var (
 	errNoBlock  = errors.New("There is no fenced block in the reply: give exactly one, opened by ```sh for a command or ```json for the final report.")
 	errBlocks   = errors.New("There is more than one fenced block in the reply: give exactly one, with one command or with the final report.")
 	errOpen     = errors.New("The fenced block is not closed: end it with a line of three backticks.")
+	errCut      = errors.New("The reply was cut off, since it reached the limit of its length: think in a few sentences, and give one short fenced block.")
 	errEmpty    = errors.New("The fenced block is empty.")
 	errLong     = fmt.Errorf("The command is longer than %d bytes.", maxCommand)
 	errBytes    = errors.New("The command holds a character that no shell should see (a NUL, a carriage return or an invisible one).")

@@ -106,7 +106,7 @@ type Asker interface {
 // The ways in which a question can go unanswered. All but ErrBudget, ErrNotStored and ErrConfig concern one question only.
 var (
 	ErrTransient = errors.New("the model did not answer")                                          // after all retries: limits, 5xx, silence, broken replies
-	ErrTooLong   = errors.New("the question is too long for the model")                            // its context, or the reply hit the limit of output
+	ErrTooLong   = errors.New("the question or its reply is too long for the model")               // its context, or the reply hit the limit of output
 	ErrFiltered  = errors.New("the model's content filter refused")                                //
 	ErrRejected  = errors.New("the endpoint refused the request")                                  // another 4xx; another try would meet it again
 	ErrConfig    = errors.New("the model is not usable")                                           // unknown model, wrong key: every question would meet it

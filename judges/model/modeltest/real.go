@@ -116,7 +116,7 @@ func (r *Real) Requests() int {
 // Arrived gives one value for the next question that comes while somebody waits for it.
 func (r *Real) Arrived() <-chan struct{} { return r.arrived }
 
-// Replies returns the answers that came to their end, in the order of their ends.
+// Replies returns the answers, also those that their client did not wait for, in the order of their ends.
 func (r *Real) Replies() []RealReply {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *Real) listen(resp *http.Response) error {
 	return nil
 }
 
-// overheard keeps what was read of a body, and tells it when all of it came.
+// overheard keeps what was read of a body, and tells it at the end.
 type overheard struct {
 	io.ReadCloser
 	body bytes.Buffer
@@ -187,11 +187,23 @@ type overheard struct {
 func (o *overheard) Read(p []byte) (int, error) {
 	n, err := o.ReadCloser.Read(p)
 	o.body.Write(p[:n])
-	if errors.Is(err, io.EOF) && o.end != nil {
+	if errors.Is(err, io.EOF) || bytes.HasSuffix(bytes.TrimSpace(o.body.Bytes()), []byte("[DONE]")) {
+		o.tell() // before the client knows
+	}
+	return n, err
+}
+
+// Close ends the answer also when its client went away.
+func (o *overheard) Close() error {
+	o.tell()
+	return o.ReadCloser.Close()
+}
+
+func (o *overheard) tell() {
+	if o.end != nil {
 		o.end(o.body.Bytes())
 		o.end = nil
 	}
-	return n, err
 }
 
 // parse reads an answer in one piece or a stream. What is not there stays empty: this is for reports, and decides nothing.
