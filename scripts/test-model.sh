@@ -21,6 +21,7 @@ set -m
 work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-model.XXXXXX")
 server= tests=
 finish() {
+	disown -a # no word about their end
 	for group in $tests $server; do
 		kill -TERM -- "-$group" 2>/dev/null || continue
 		for _ in {1..50}; do
@@ -51,6 +52,7 @@ install() {
 
 # start starts the server and waits for its address.
 start() {
+	: >"$work/address"
 	"$venv/bin/python" scripts/model-server.py 0 "$venv/model.gguf" >"$work/address" 2>"$venv/server.log" </dev/null &
 	server=$!
 	for _ in {1..600}; do

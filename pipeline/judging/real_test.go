@@ -80,11 +80,20 @@ func realCases() map[string]judges.Case {
 
 // realConfig has one model that is not always of the same opinion.
 func realConfig(r *modeltest.Real, form string, stream bool) Config {
-	c := Config{Config: r.Config(400)}
+	c := Config{Config: r.Config(300)}
 	c.Endpoints[0].Structured, c.Endpoints[0].Stream = form, stream
 	c.Models[0].Temperature = 0.6
 	return c
 }
+
+// realGrammar is a grammar of replies about the statement, in llama.cpp's own field of a request. It leaves the model the choices, of which
+// some go together and some do not, so that even a weak one gives verdicts and is asked again.
+const realGrammar = `root ::= "{\"understood\":\"A slot that was freed is to be given out again.\",\"open\":" open ",\"reasoning\":\"" reasoning "\",\"code\":\"" [0-3] "\",\"quote\":\"" quote "\",\"hint\":\"" hint "\"}"
+open ::= "[]" | "[\"What becomes of a slot that is free already\"]"
+reasoning ::= "The calls and their results are named, so that little is left to be guessed." | "It is said what comes back, but not what becomes of a slot that is free already."
+quote ::= "The next alloc() returns the slot that was freed last." | "alloc() fails on a new pool with an error"
+hint ::= "" | "Say what becomes of a slot that is given back twice."
+`
 
 // failures are the names that a vote's failure may have, with how it is counted.
 var failures = []struct {
@@ -160,19 +169,24 @@ func TestRealModelJudges(t *testing.T) {
 	r := modeltest.NewReal(t)
 	all := []string{judges.Attribution, judges.StatementClarity, judges.SeverityAxes}
 	for _, tt := range []struct {
-		form    string
-		stream  bool
-		samples int
-		judges  []string
+		name, form string
+		stream     bool
+		grammar    string
+		judges     []string
 	}{
-		{model.BySchema, false, 3, all},
-		{model.ByObject, true, 3, all[1:2]},
-		{model.ByPrompt, false, 3, all[1:2]},
+		{"schema", model.BySchema, false, "", all},
+		{"object", model.ByObject, true, "", all[1:2]},
+		{"prompt", model.ByPrompt, false, "", all[1:2]},
+		{"grammar", model.ByPrompt, true, realGrammar, all[1:2]},
 	} {
-		t.Run(tt.form, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			config := realConfig(r, tt.form, tt.stream)
-			config.Panels = map[string]judges.Panel{DefaultPanel: {Models: []string{"m"}, Samples: tt.samples, Rule: judges.Majority}}
+			if tt.grammar != "" {
+				config.Models[0].Temperature = 2
+				config.Models[0].Extra = model.Extra{"grammar": tt.grammar, "min_p": 0, "top_p": 1}
+			}
+			config.Panels = map[string]judges.Panel{DefaultPanel: {Models: []string{"m"}, Samples: 3, Rule: judges.Majority}}
 			counts := map[string]int{}
 			before := len(r.Replies())
 			s := openStore(t, dir, realClock())
@@ -183,7 +197,7 @@ func TestRealModelJudges(t *testing.T) {
 			for i, a := range r.Replies()[before:] {
 				t.Logf("reply %d (%s, %d tokens): %+q", i+1, a.Finish, a.Usage.Output, short(a.Text))
 			}
-			t.Logf("votes by %s: %v", tt.form, counts)
+			t.Logf("votes by %s: %v", tt.name, counts)
 			if counts["no reply"] > 0 {
 				t.Log("not all questions were answered: another run may ask them again")
 				return
