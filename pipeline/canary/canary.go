@@ -53,6 +53,23 @@ func Python(file string, tests ...Test) replay.File {
 	return replay.File{Path: file, Mode: 0o644, Data: []byte(strings.Join(list, "\n\n"))}
 }
 
+// Unittest is a module of tests for Python's unittest.
+func Unittest(file string, tests ...Test) replay.File {
+	text := "import unittest\n\n\nclass Canary(unittest.TestCase):\n"
+	for _, t := range tests {
+		text += fmt.Sprintf("    def %s(self):\n        self.assertEqual(sum(b%q), %d, \"this test must fail\")\n\n", t.Name, t.Name, sum(t.Name, t.Fails))
+	}
+	return replay.File{Path: file, Mode: 0o644, Data: []byte(strings.TrimSuffix(text, "\n"))}
+}
+
+// Writer writes modules of Python for a test tool of Python.
+func Writer(tool string) func(file string, tests ...Test) replay.File {
+	if tool == "unittest" {
+		return Unittest
+	}
+	return Python
+}
+
 // GoFile names the file of a canary in a folder. Go runs the tests of the package itself first, file by file in the order of their
 // names: what ends the package early must not end it before the canary.
 func GoFile(dir, word string) string { return path.Join(dir, "00"+word+"_test.go") }

@@ -98,7 +98,7 @@ func plantPytest(r replay.Recipe, c pipeline.Check, word string) planted {
 		beside = path.Join(r.Root, "test.py")
 	}
 	file, fails := canary.PythonFile(beside, word), canary.Test{Name: "test_zz" + word, Fails: true}
-	can := planted{files: []replay.File{canary.Python(file, fails)}, tests: []canaryTest{{"::" + fails.Name, "", named != ""}}}
+	can := planted{files: []replay.File{canary.Writer(r.Runner)(file, fails)}, tests: []canaryTest{{"::" + fails.Name, "", named != ""}}}
 	switch dir := path.Dir(first); {
 	case named != "":
 		can.targets = []string{file}

@@ -65,7 +65,7 @@ var setUp = map[string]bool{
 
 // shadows are modules of the test tool that a project's own module of that name would replace: the project's root is
 // on the path before them.
-var shadows = map[string]bool{"pytest": true, "_pytest": true, "pluggy": true, "iniconfig": true}
+var shadows = map[string]bool{"pytest": true, "_pytest": true, "pluggy": true, "iniconfig": true, "unittest": true}
 
 // why says why a patch may not decide on a path; "" if it may.
 func (g guard) why(p string) string {

@@ -207,3 +207,37 @@ func TestRealPytest(t *testing.T) {
 		{"shadows pytest", files{"pytest.py": "print('ok')\n", "div.py": "def div(a, b):\n    return 1\n"}, Unresolved, false},
 	})
 }
+
+func TestRealUnittest(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("python", "--version").CombinedOutput(); err != nil {
+		t.Skipf("python is not installed: %v: %s", err, out)
+	}
+	const head = "import unittest\n\nimport div\n\n\nclass T(unittest.TestCase):\n"
+	base := files{"div.py": "def div(a, b):\n    return 0\n", "tests/test_old.py": "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_old(self):\n        pass\n"}
+	sealed := func(body string) []pipeline.OverlayFile {
+		return []pipeline.OverlayFile{{Path: "tests/test_div.py", Mode: "100644", Data: pipeline.Text(head + body)}}
+	}
+	inst := instance("o__u-1")
+	inst.Recipe = replay.Recipe{Runner: "unittest", Fingerprint: "unit"}
+	inst.Checks = []pipeline.Check{
+		{
+			Name: "task", Resolves: true, Files: sealed("    def test_div(self):\n        self.assertEqual(div.div(6, 3), 2)\n"),
+			FailToPass: []string{"tests/test_div.py::T::test_div"}, PassToPass: []string{"tests/test_old.py::T::test_old"},
+		},
+		{
+			Name: "anticipation", Target: []string{"tests/test_div.py"}, Files: sealed("    def test_zero(self):\n        self.assertIsNone(div.div(6, 0))\n"),
+			FailToPass: []string{"tests/test_div.py::T::test_zero"},
+		},
+	}
+	forge := "import unittest\n\nunittest.TestCase._callTestMethod = lambda self, method: None\n\n\ndef div(a, b):\n    return 0\n"
+	runReal(t, base, inst, []realCase{
+		{"everything", files{"div.py": "def div(a, b):\n    return a // b if b else None\n"}, Resolved, true},
+		{"task only", files{"div.py": "def div(a, b):\n    return a // b\n"}, Resolved, false},
+		{"wrong", files{"div.py": "def div(a, b):\n    return b\n"}, Unresolved, false},
+		{"cannot be imported", files{"div.py": "def div(a, b:\n"}, Unresolved, false},
+		{"leaves early", files{"div.py": "import os\n\n\ndef div(a, b):\n    os._exit(0)\n"}, Invalid, false},
+		{"runs no test", files{"div.py": forge}, Tampered, false},
+		{"shadows unittest", files{"unittest.py": "raise SystemExit(0)\n", "div.py": "def div(a, b):\n    return 1\n"}, Unresolved, false},
+	})
+}

@@ -21,6 +21,8 @@ type parser struct {
 var parserOf = map[string]parser{
 	"gotest": {"parse_log_gotest", goKey, goArgs},
 	"pytest": {"parse_log_pytest_v2", pytestKey, pytestArgs},
+	// Its program ends with lines like pytest's when it is asked to.
+	"unittest": {"parse_log_pytest_v2", pytestKey, unittestArgs},
 }
 
 // goArgs asks for a line per test instead of events.
@@ -43,6 +45,17 @@ func pytestArgs(args []string) []string {
 			a = "-rfEpsxX --color=no --show-capture=no"
 		}
 		out = append(out, strings.Fields(a)...)
+	}
+	return out
+}
+
+// unittestArgs asks for a line per test instead of a report file.
+func unittestArgs(args []string) []string {
+	out := append([]string{}, args...)
+	for i, a := range out {
+		if strings.HasPrefix(a, "{out}/") {
+			out[i] = "-"
+		}
 	}
 	return out
 }

@@ -84,6 +84,20 @@ func TestRowsLeftOut(t *testing.T) {
 	}
 }
 
+// TestUnittestScript: the program of the tool is asked for lines that the target's parser reads, instead of a report.
+func TestUnittestScript(t *testing.T) {
+	t.Parallel()
+	inst := pyInstance("u")
+	inst.Recipe.Runner = "unittest"
+	script, err := evalScript(inst, inst.Checks[0], parserOf["unittest"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(script, "/tmp/out/") || !strings.Contains(script, "' - ") || !strings.Contains(script, "PASSED") {
+		t.Errorf("script:\n%s", script)
+	}
+}
+
 func TestTestListsAsStrings(t *testing.T) {
 	t.Parallel()
 	r, _, why := makeRow(pyInstance("x"), 0, SWEbench{Strings: true, ImagePrefix: "reg/"})

@@ -110,7 +110,7 @@ func (q Request) task(c agents.Crew, before verdict, lines map[Line]bool) (agent
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}
-	tool, err := tools.For(q.Recipe.Runner)
+	steps, err := tools.Plain(q.Recipe, q.Target)
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}
@@ -119,7 +119,7 @@ func (q Request) task(c agents.Crew, before verdict, lines map[Line]bool) (agent
 		failure = before.Log
 	}
 	task, err := agent.NewTask(p, map[string][]string{
-		"change": {string(q.Change)}, "tests": q.Expose, "command": {agents.Shell(tool.Steps(q.Recipe, q.Target))}, "failure": {failure},
+		"change": {string(q.Change)}, "tests": q.Expose, "command": {agents.Shell(steps)}, "failure": {failure},
 		"explanation": {q.Explanation}, "fix": {string(q.Fix)},
 		"place": {"The program's folder is the current one. There is no network and no git history. What the tests need is installed."},
 	})

@@ -54,8 +54,8 @@ func plant(ctx context.Context, q Request, r replay.Recipe) (planted, error) {
 	switch r.Runner {
 	case "gotest":
 		p.golang(q, files, tests)
-	case "pytest":
-		p.python(q, files, tests)
+	case "pytest", "unittest":
+		p.python(r.Runner, q, files, tests)
 	default:
 		p.unknown = true
 	}
@@ -123,7 +123,7 @@ func (p *planted) golang(q Request, files []replay.File, tests []canary.Test) {
 }
 
 // python plants beside modules of the target, or beside any that pytest collects by itself.
-func (p *planted) python(q Request, files []replay.File, tests []canary.Test) {
+func (p *planted) python(tool string, q Request, files []replay.File, tests []canary.Test) {
 	var beside []string
 	for _, t := range q.Target.Paths {
 		if canary.Runnable(t) {
@@ -141,7 +141,7 @@ func (p *planted) python(q Request, files []replay.File, tests []canary.Test) {
 		if dir := path.Dir(b); len(p.files) < maxCanaries && !seen[dir] {
 			seen[dir] = true
 			// Two modules of one name in two folders would be one for pytest.
-			p.files = append(p.files, canary.Python(canary.PythonFile(b, fmt.Sprint(p.word, len(p.files))), tests...))
+			p.files = append(p.files, canary.Writer(tool)(canary.PythonFile(b, fmt.Sprint(p.word, len(p.files))), tests...))
 		}
 	}
 	if len(beside) == 0 {
@@ -178,6 +178,7 @@ func (p planted) hear(report *replay.Report) song {
 	heard := silent
 	report.Tests = slices.DeleteFunc(slices.Clone(report.Tests), func(t replay.Test) bool {
 		place, name, _ := strings.Cut(t.ID, "::")
+		name = name[strings.LastIndex(name, ":")+1:] // of a test in a class
 		got := pairs[place]
 		switch name {
 		case p.pass:

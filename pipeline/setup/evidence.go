@@ -18,7 +18,7 @@ import (
 // evidence is what the agent is told.
 func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, error) {
 	start := q.start()
-	tool, err := tools.For(start.Runner)
+	test, err := tools.Plain(start, q.Target)
 	if err != nil {
 		return nil, pipeline.Permanent(fmt.Errorf("%w: %w", errNoRunner, err))
 	}
@@ -26,7 +26,6 @@ func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, e
 	if err != nil {
 		return nil, err
 	}
-	test := tool.Steps(start, q.Target)
 	test = test[:1+slices.IndexFunc(test, func(st replay.Step) bool { return st.Name == tools.StepTest })]
 	given := map[string][]string{
 		"acceptance": {agents.Shell(test)}, "place": {s.place(start)}, "layout": {layout}, "failure": {q.Why},

@@ -14,6 +14,7 @@ import (
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/pytest"
 	"sluice/replay/tools/report"
+	"sluice/replay/tools/unittest"
 )
 
 // Tool is what every test tool knows.
@@ -50,6 +51,10 @@ type (
 	Blanker interface{ BlankEnv() map[string]string }
 	// Worder gives words that are in every command by which somebody runs the tool's tests.
 	Worder interface{ Words() []string }
+	// Plainer knows a command that does what the tool's steps do and that people would type: for those whose steps nobody can read.
+	Plainer interface {
+		Plain(replay.Recipe, replay.Target) []replay.Step
+	}
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
@@ -60,6 +65,7 @@ type (
 // come before the one that takes what is left. Between languages the order decides only what nothing else does.
 var table = []Tool{
 	gotest.Tool{},
+	unittest.Tool{},
 	pytest.Tool{},
 }
 
@@ -135,4 +141,16 @@ func Words(tool string) []string {
 		return a.Words()
 	}
 	return []string{tool}
+}
+
+// Plain are the steps of a tool as people would type them. They may leave no report.
+func Plain(r replay.Recipe, t replay.Target) ([]replay.Step, error) {
+	tool, err := byName(r.Runner)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := tool.(Plainer); ok {
+		return a.Plain(r, t), nil
+	}
+	return tool.Steps(r, t), nil
 }

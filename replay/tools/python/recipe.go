@@ -147,7 +147,9 @@ func installSteps(root string, p *info, needs *reqList, r *replay.Recipe) []repl
 		r.Notes = append(r.Notes, build.notes...)
 		steps = append(steps, pip("build requirements", build.items))
 	}
-	steps = append(steps, pip("requirements", needs.items))
+	if len(needs.items) > 0 {
+		steps = append(steps, pip("requirements", needs.items))
+	}
 	if p.dynamic {
 		r.Inputs = []string{"*"}
 		extras := ""

@@ -29,6 +29,9 @@ var badness = map[replay.Outcome]int{
 	replay.Pass: 1, replay.Skip: 2, replay.Missing: 3, replay.TimedOut: 4, replay.Error: 5, replay.Fail: 6,
 }
 
+// Worse reports whether of two reports about one test the first is believed. Every outcome is worse than none.
+func Worse(a, b replay.Outcome) bool { return badness[a] > badness[b] }
+
 // Known reports whether an outcome is one of replay's.
 func Known(o replay.Outcome) bool { return badness[o] > 0 }
 
@@ -57,7 +60,7 @@ func (s *Set) Add(t replay.Test) {
 	if seen && Bad(old.Outcome) != Bad(t.Outcome) && s.clash == "" {
 		s.clash = t.ID
 	}
-	if !seen || badness[t.Outcome] > badness[old.Outcome] {
+	if !seen || Worse(t.Outcome, old.Outcome) {
 		s.byID[t.ID] = t
 	}
 }

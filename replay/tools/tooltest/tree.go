@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -65,4 +67,28 @@ func Args(t testing.TB, r replay.Recipe, step string) []string {
 	}
 	t.Fatalf("no step %q in %v", step, r.Install)
 	return nil
+}
+
+// Write lays the files of a tree into a folder of the test's. Links are left out.
+func Write(t testing.TB, dir string, tree Tree) {
+	t.Helper()
+	for name, text := range tree {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// ReadFile returns the bytes of a file that must be there.
+func ReadFile(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

@@ -1,0 +1,82 @@
+package unittest
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/project"
+	"sluice/replay/tools/python"
+)
+
+// Find takes a Python project whose tests are unittest's and where nothing speaks of pytest, which can run most of unittest's tests
+// too: pytest in a list of requirements, in a configuration, in what the project's checks run, or tests that only it would find.
+func (Tool) Find(t *project.Tree, paths []string) (string, error) {
+	root, err := python.Root(t, paths)
+	if err != nil {
+		return "", err
+	}
+	for f := range t.Files() {
+		if below(root, f) && path.Base(f) == "conftest.py" {
+			return "", project.ErrNoRecipe{Reason: "the project has a conftest.py of pytest's"}
+		}
+	}
+	s := signs{root: root}
+	if err := t.Each(s.look); err != nil {
+		return "", err
+	}
+	switch {
+	case s.pytest != "":
+		return "", project.ErrNoRecipe{Reason: "the project may use pytest: " + s.pytest}
+	case !s.tests:
+		return "", project.ErrNoRecipe{Reason: "the project has no tests"}
+	case !s.unittest:
+		return "", project.ErrNoRecipe{Reason: "nothing says that the tests are unittest's"}
+	}
+	return root, nil
+}
+
+func below(root, file string) bool { return root == "" || strings.HasPrefix(file, root+"/") }
+
+// signs are what the files of a project tell about its tests.
+type signs struct {
+	root     string
+	tests    bool
+	unittest bool
+	pytest   string // the first file that speaks of pytest
+}
+
+var (
+	// settings are files that name test tools: requirements, configuration, checks.
+	settings = regexp.MustCompile(`(?i)^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|\.?pytest\.(?:ini|toml)|noxfile\.py|pipfile|makefile|` +
+		`.*requirements?.*\.(?:txt|in|pip)|environment.*\.ya?ml|\.travis\.yml|\.gitlab-ci\.yml|appveyor\.yml|azure-pipelines\.yml|\.cirrus\.yml)$`)
+	checks = regexp.MustCompile(`^(?:\.github/workflows|\.circleci|requirements)/[^/]+$`)
+
+	namesPytest   = regexp.MustCompile(`(?i)\bpy\.?test\b`)
+	namesUnittest = regexp.MustCompile(`\bunittest\b|setup\.py[ "',]+test\b`)
+	// needsPytest finds tests that unittest would not run, or not as they are meant: functions, and Django's, which want a database.
+	needsPytest = regexp.MustCompile(`(?m)^(?:async )?def test_|^\s*(?:import pytest|from pytest|from django\.test)\b`)
+	derives     = regexp.MustCompile(`(?m)^\s*(?:import unittest|from unittest|from .* import .*\bTestCase\b)|^class .*\(.*TestCase\)`)
+)
+
+func (s *signs) look(f replay.File) error {
+	if !f.Mode.IsRegular() || s.pytest != "" || len(f.Data) > project.MaxFile {
+		return nil
+	}
+	base, in := path.Base(f.Path), below(s.root, f.Path)
+	switch rel := strings.TrimPrefix(f.Path, s.root+"/"); {
+	case checks.MatchString(f.Path), checks.MatchString(rel), settings.MatchString(base) && (in || !strings.Contains(f.Path, "/")):
+		if namesPytest.Match(f.Data) {
+			s.pytest = f.Path
+		}
+		s.unittest = s.unittest || namesUnittest.Match(f.Data)
+	case in && strings.HasSuffix(base, ".py") && testFile(base):
+		if needsPytest.Match(f.Data) {
+			s.pytest = f.Path
+		}
+		s.tests = true
+		s.unittest = s.unittest || derives.Match(f.Data)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+// Package unittest is Python's own test tool, for projects that do without pytest.
+//
+// Python brings no machine-readable report for it, so a small program (runner.py) runs unittest and writes one: a line of JSON for
+// each test that starts and ends. Test ids are as pytest's would be, "tests/test_a.py::TestC::test_x"; what a subtest does counts for its
+// test. It takes a project only where nothing speaks of pytest, and never reads the console where the report says the same.
+package unittest
+
+import (
+	_ "embed"
+	"path"
+	"slices"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/narrow"
+	"sluice/replay/tools/project"
+	"sluice/replay/tools/python"
+	"sluice/replay/tools/python/pynarrow"
+	"sluice/replay/tools/report"
+)
+
+// Name of the tool in recipes.
+const Name = "unittest"
+
+const reportFile = "unittest.jsonl"
+
+// program runs the tests. It is part of the test step and so of the key of every run.
+//
+//go:embed runner.py
+var program string
+
+// Tool runs unittest.
+type Tool struct{}
+
+// Name is "unittest".
+func (Tool) Name() string { return Name }
+
+// Language is Python.
+func (Tool) Language() project.Language { return python.Language }
+
+// Recipe makes the recipe of the project in root: what it asks for, and no test tool.
+func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
+	return python.Recipe(t, root, python.Extra{Runner: Name})
+}
+
+// Steps runs the recipe's Build steps, then the program, over the test files of the target or all that it finds.
+func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
+	args := append(python.Command(r), "-c", program, "{out}/"+reportFile)
+	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Args: append(args, files(r.Root, t.Paths)...), Dir: r.Root})
+}
+
+// Plain is the command that a person would type.
+func (Tool) Plain(r replay.Recipe, t replay.Target) []replay.Step {
+	args := append(python.Command(r), "-m", "unittest")
+	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Args: append(args, files(r.Root, t.Paths)...), Dir: r.Root})
+}
+
+// Words are in every command that runs the tests.
+func (Tool) Words() []string { return []string{"unittest"} }
+
+// files keeps the test files of a target, named from the project's folder. Helpers cannot be run themselves: if there is nothing else,
+// everything runs.
+func files(root string, paths []string) []string {
+	var list []string
+	for _, p := range paths {
+		clean := path.Clean("/" + p)[1:]
+		below, ok := strings.CutPrefix(clean, root+"/")
+		if root == "" {
+			below, ok = clean, true
+		}
+		if ok && testFile(path.Base(clean)) {
+			list = append(list, below)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// testFile goes by the name of a file; the program does too when it looks for tests.
+func testFile(base string) bool {
+	stem, ok := strings.CutSuffix(base, ".py")
+	return ok && (strings.HasPrefix(stem, "test") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests"))
+}
+
+// BlankEnv is a virtual environment's.
+func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
+
+// Unbound reports whether a test failed because it names what the state does not have.
+func (Tool) Unbound(t replay.Test) bool { return python.Unbound(t) }
+
+// CutShort is every test when the interpreter ended in the middle of one: all run in one process.
+func (Tool) CutShort(tests []replay.Test) []string {
+	if slices.ContainsFunc(tests, func(t replay.Test) bool { return t.Kind == replay.Crash || t.Outcome == replay.TimedOut }) {
+		return []string{""}
+	}
+	return nil
+}
+
+// Narrow drops what cannot be imported.
+func (Tool) Narrow(files map[string][]byte, output string) narrow.Edit {
+	return pynarrow.Narrow(files, importErrors(output))
+}
