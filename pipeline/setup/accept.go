@@ -286,4 +286,4 @@ func firstOf(broken map[string]string) string {
 }
 
 // byHand matches commands that write what only a test tool may write.
-var byHand = regexp.MustCompile(`(?i)<test(?:case|suites?)|\{out\}|sluice-io|/sluice/[0-9a-f]{32}|junit\.xml|/proc/[^ ]*/fd`)
+var byHand = regexp.MustCompile(`(?i)<test(?:case|suites?)|\{out\}|sluice-io|/sluice/[0-9a-f]{32}|junit\.xml|unittest\.jsonl|/proc/[^ ]*/fd`)

@@ -12,7 +12,9 @@ import (
 	"sluice/pipeline/agents/agentstest"
 	"sluice/pipeline/canary"
 	"sluice/replay"
+	"sluice/replay/local"
 	"sluice/replay/sandboxtest"
+	"sluice/replay/tools"
 )
 
 // tool is an installing command that puts a program in the test tool's place.
@@ -169,5 +171,38 @@ func TestPlantPython(t *testing.T) {
 	b, _ := plant(t.Context(), Request{Tree: tree}, replay.Recipe{Fingerprint: "b"})
 	if a.word == b.word {
 		t.Error("two recipes have the same tests of ours: one could know the other's")
+	}
+}
+
+// TestPlantUnittest: the planted modules of unittest load and have the outcomes that are wanted.
+func TestPlantUnittest(t *testing.T) {
+	t.Parallel()
+	old := sandboxtest.Text("tests/test_old.py", "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_old(self):\n        pass\n")
+	tree := sandboxtest.NewTree("unit", old)
+	r := replay.Recipe{Runner: "unittest", Fingerprint: "f"}
+	p, err := plant(t.Context(), Request{Tree: tree}, r)
+	if err != nil || p.unknown || len(p.files) != 1 || p.only != old.Path {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	box, err := local.New(local.Options{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	env, err := box.Prepare(t.Context(), r, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := tools.For(r.Runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := box.Run(t.Context(), replay.Job{Name: "planted", Tree: tree, Overlays: []replay.Overlay{{Files: p.files}}, Env: env, Steps: unit.Steps(r, replay.Target{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := unit.Parse(r, replay.Target{}, res)
+	if heard := p.hear(&report); heard != sings || len(report.Tests) != 1 || report.Inconsistent != "" {
+		t.Errorf("%s: %+v", heard, report)
 	}
 }
