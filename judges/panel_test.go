@@ -121,7 +121,7 @@ func TestOneBadVoteIsOneVote(t *testing.T) {
 	}
 }
 
-// TestCutVoteIsPaid: a reply that reached the limit of output is no vote, but it was asked and paid.
+// TestCutVoteIsPaid: a reply that reached the limit of output is no vote; it was asked and paid, and so was the fresh conversation.
 func TestCutVoteIsPaid(t *testing.T) {
 	t.Parallel()
 	server := modeltest.New(t, modeltest.Always(modeltest.Reply{Text: answer("A")[:20], Finish: "length"}))
@@ -131,8 +131,22 @@ func TestCutVoteIsPaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := exampleJudge(t, examplePrompt(t)).Rule(t.Context(), Bench{Asker: client}, exampleCase, Panel{Models: []string{"m"}})
-	if v := r.Votes[0]; !errors.Is(err, model.ErrTooLong) || len(v.Calls) != 1 || v.MicroUSD == 0 || v.MicroUSD != ledger.Spent() {
+	if v := r.Votes[0]; !errors.Is(err, model.ErrTooLong) || len(v.Calls) != 2 || v.MicroUSD == 0 || v.MicroUSD != ledger.Spent() {
 		t.Errorf("%v: the vote is %+v, and %d was spent", err, v, ledger.Spent())
+	}
+}
+
+// TestFreshAfterACut: a model that ran into the limit once may be brief the next time.
+func TestFreshAfterACut(t *testing.T) {
+	t.Parallel()
+	server := modeltest.New(t, modeltest.Sequence(modeltest.Reply{Text: "{", Finish: "length"}, modeltest.Text(answer("A"))))
+	client, err := model.New(server.Config("m"), model.Options{Ledger: model.NewMemory(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := exampleJudge(t, examplePrompt(t)).Rule(t.Context(), Bench{Asker: client}, exampleCase, Panel{Models: []string{"m"}})
+	if err != nil || r.Code != "A" || len(r.Votes[0].Calls) != 2 {
+		t.Errorf("%v: %+v", err, r)
 	}
 }
 

@@ -58,6 +58,9 @@ func (t *talk) run(ctx context.Context) (json.RawMessage, error) {
 	return nil, fmt.Errorf("%w: %w", ErrNoVerdict, last)
 }
 
+// errCut says that a reply came and did not end.
+var errCut = errors.New("the reply was cut")
+
 // void is the reason why a conversation ended without a reply that can be used.
 type void struct{ error }
 
@@ -67,6 +70,9 @@ func (t *talk) conversation(ctx context.Context, sample int) (json.RawMessage, e
 	misfits, voids := 0, 0
 	for {
 		text, err := t.ask(ctx, messages, sample)
+		if errors.Is(err, errCut) {
+			return nil, void{err} // it says nothing; a fresh conversation may be shorter
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -101,6 +107,9 @@ func (t *talk) ask(ctx context.Context, messages []model.Message, sample int) (s
 	if err == nil || a.Finish != "" { // a reply that did not end well is paid and kept all the same
 		t.calls = append(t.calls, a.Key)
 		t.microUSD += a.MicroUSD
+	}
+	if errors.Is(err, model.ErrTooLong) && a.Finish == model.Length {
+		err = fmt.Errorf("%w: %w", errCut, err)
 	}
 	return a.Text, err
 }
