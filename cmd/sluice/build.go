@@ -258,12 +258,9 @@ type sandboxFlags struct {
 // reportBytes is how much of a step's output is kept: the report of a suite with very many tests is its output.
 const reportBytes = 256 << 20
 
-// defaultImage is the base image that scripts/base-image.sh makes.
-const defaultImage = "sluice/base:trixie"
-
 func (o *sandboxFlags) addFlags(f flagSet) {
 	f.StringVar(&o.kind, "sandbox", "docker", "where tests run: docker, or local (runs the repository's code on this machine)")
-	f.StringVar(&o.image, "image", defaultImage, "base image of environments (docker)")
+	f.StringVar(&o.image, "image", "", "base image of environments (docker; default: the one of the test tool's language, see sluice images)")
 	f.StringVar(&o.host, "docker-host", "", "address of the Docker engine (default: the environment's)")
 	f.StringVar(&o.ca, "ca-bundle", "", "certificates to trust while building environments (default: this machine's)")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "time limit of one run of a state")

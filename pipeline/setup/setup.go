@@ -177,7 +177,7 @@ func (q Request) start() replay.Recipe {
 		}
 	}
 	if r.Image == "" {
-		r.Image = tools.DefaultImage
+		r.Image = tools.Image(q.Runner)
 	}
 	// The agent's commands name places by these, so that they hold in every sandbox.
 	r.Env[agents.EnvVar], r.Env[agents.TreeVar] = "{env}", "{tree}"

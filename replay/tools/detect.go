@@ -12,12 +12,12 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// DefaultImage is the base image of the docker sandbox.
+// DefaultImage is the base image of recipes in the docker sandbox whose tool wants no other. It has what Go and Python need.
 const DefaultImage = "sluice/base:trixie"
 
 // Options say what of a tree the recipe is for.
 type Options struct {
-	Image string // "" for DefaultImage
+	Image string // "" for the tool's: see Image
 	// Paths are the files that a change touches: they choose the module or project in a repository of many, and between
 	// languages. None: the tree's root decides.
 	Paths []string
@@ -38,7 +38,7 @@ func Detect(ctx context.Context, t replay.Tree, o Options) (replay.Recipe, error
 		return replay.Recipe{}, err
 	}
 	if r.Image = o.Image; r.Image == "" {
-		r.Image = DefaultImage
+		r.Image = Image(r.Runner)
 	}
 	if r.Base != nil {
 		r.Base.Image = r.Image

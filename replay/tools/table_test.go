@@ -45,6 +45,32 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestImages: tools of one language share an image, a tree's recipe names it, and a flag's image comes first.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	byLanguage := map[string]string{}
+	for _, tool := range table {
+		image, l := Image(tool.Name()), tool.Language().Name
+		if !strings.HasPrefix(image, "sluice/") || !slices.Contains(Images(), image) {
+			t.Errorf("%s wants the image %q", tool.Name(), image)
+		}
+		if old, known := byLanguage[l]; known && old != image {
+			t.Errorf("the tools of %s want %s and %s", l, old, image)
+		}
+		byLanguage[l] = image
+	}
+	if got := Image("make"); got != DefaultImage {
+		t.Errorf("an unknown tool wants %q", got)
+	}
+	tree := tooltest.Tree{"go.mod": "module m\n", "a_test.go": "package m\n"}
+	if r := detect(t, tree); r.Image != Image("gotest") {
+		t.Errorf("the recipe names %q", r.Image)
+	}
+	if r, err := Detect(t.Context(), tree, Options{Image: "mine"}); err != nil || r.Image != "mine" {
+		t.Errorf("the flag's image came second: %q, %v", r.Image, err)
+	}
+}
+
 // steps are the steps of a tool over a recipe that it would make.
 func steps(tool Tool) []replay.Step {
 	return tool.Steps(replay.Recipe{Runner: tool.Name()}, replay.Target{})

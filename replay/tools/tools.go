@@ -7,6 +7,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -55,6 +56,9 @@ type (
 	Plainer interface {
 		Plain(replay.Recipe, replay.Target) []replay.Step
 	}
+	// Imager wants a base image of its own in the docker sandbox, with its language's toolchain: one of those that sluice images
+	// build makes. The tools of one language share one.
+	Imager interface{ Image() string }
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
@@ -133,6 +137,24 @@ func BlankEnv(tool string) map[string]string {
 func Owns(r replay.Recipe, id string) (owns, known bool) {
 	a, known := ability[Owner](r.Runner)
 	return known && a.Owns(r, id), known
+}
+
+// Image is the base image of a tool's recipes: its own, or DefaultImage.
+func Image(tool string) string {
+	if a, ok := ability[Imager](tool); ok {
+		return a.Image()
+	}
+	return DefaultImage
+}
+
+// Images are the base images of all tools, sorted.
+func Images() []string {
+	var all []string
+	for _, t := range table {
+		all = append(all, Image(t.Name()))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Words are in every command by which somebody runs the tool's tests: at least the tool's name.
