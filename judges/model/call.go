@@ -19,9 +19,11 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// The most that is read of an answer. A reply of 100,000 tokens, streamed in pieces of one, has some 30 MB.
+// The most that is read of an answer. A reply of 100,000 tokens, streamed in pieces of one, has some 30 MB; in one piece it has one.
 const (
 	maxReply   = 64 << 20
+	maxWhole   = 16 << 20 // in one piece
+	maxParts   = 1 << 19  // of a piece: an empty choice has two bytes in JSON, and hundreds in memory
 	maxProblem = 64 << 10
 )
 
@@ -120,6 +122,10 @@ func (c *call) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.lost(req.Context(), err)
 	}
+	if resp.StatusCode < 200 { // 101: the connection is the server's now, and no time-out ends reading from it
+		resp.Body.Close()
+		return nil, broken("HTTP %d, which nobody asked for", resp.StatusCode)
+	}
 	c.header = resp.Header
 	c.silence.Reset(c.endpoint.Silence)
 	resp.Body = &watched{resp.Body, c, maxReply}
@@ -139,7 +145,10 @@ func (c *call) take(req *http.Request, resp *http.Response) error {
 		return nil
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole+1))
+	if err == nil && len(body) > maxWhole {
+		err = errTooLarge
+	}
 	if err != nil {
 		return c.lost(req.Context(), err)
 	}
@@ -158,11 +167,30 @@ func (c *call) within(body []byte) error {
 	if !json.Valid(body) {
 		return broken("no JSON (%d bytes)", len(body))
 	}
+	if n := parts(body); n > maxParts {
+		return broken("it has %d parts", n)
+	}
 	var top struct{ Error json.RawMessage }
 	if json.Unmarshal(body, &top) == nil && isSaid(top.Error) {
 		return refusedWithin(c.header, body, c.now())
 	}
 	return nil
+}
+
+// parts counts the commas of a JSON text outside of its strings: no list in it has more items but one.
+func parts(text []byte) (n int) {
+	inside := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '"':
+			inside = !inside
+		case inside && text[i] == '\\':
+			i++
+		case !inside && text[i] == ',':
+			n++
+		}
+	}
+	return n
 }
 
 // isSaid reports whether a field is there and not null.

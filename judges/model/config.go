@@ -154,11 +154,23 @@ func (e Endpoint) faults() (out []string) {
 	add(e.Concurrent < 0, "concurrent: may not be negative")
 	add(!(e.RequestsPerMinute >= 0), "requests_per_minute: may not be negative")
 	add(!(e.TokensPerMinute >= 0), "tokens_per_minute: may not be negative")
-	add(e.Silence < 0, "silence: may not be negative")
-	add(e.Total < 0, "total: may not be negative")
+	out = append(out, timeFaults("silence", e.Silence)...)
+	out = append(out, timeFaults("total", e.Total)...)
 	add(e.Tries < 0, "tries: may not be negative")
 	add(!slices.Contains([]string{"", BySchema, ByObject, ByPrompt}, e.Structured), `structured: must be "schema", "object", "prompt" or nothing`)
 	return out
+}
+
+// timeFaults also refuses a number without a unit, which TOML's reader takes for nanoseconds: each request would end, perhaps paid, before
+// its answer.
+func timeFaults(name string, d time.Duration) []string {
+	switch {
+	case d < 0:
+		return []string{name + ": may not be negative"}
+	case d > 0 && d < time.Millisecond:
+		return []string{fmt.Sprintf(`%s: %v is shorter than any answer; write it with its unit, like "3m"`, name, d)}
+	}
+	return nil
 }
 
 var headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
@@ -186,7 +198,8 @@ func (s Spec) faults() (out []string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Extra)) {
-		add(slices.Contains(ours, name), "extra."+name+": is set by sluice; leave it out")
+		// Some servers read names in any spelling: a second MAX_TOKENS would undo the limit that money was put aside for.
+		add(slices.Contains(ours, strings.ToLower(name)), "extra."+name+": is set by sluice; leave it out")
 	}
 	_, err := s.extra()
 	add(err != nil, "extra: has a value that JSON does not know")

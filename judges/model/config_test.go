@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,6 +99,8 @@ func TestConfigFaults(t *testing.T) {
 		{`= 1e6`, `= nan`, e + "tokens_per_minute: may not be negative"},
 		{`"90s"`, `"-1s"`, e + "silence: may not be negative"},
 		{`"10m"`, `"-1s"`, e + "total: may not be negative"},
+		{`"90s"`, `90`, e + `silence: 90ns is shorter than any answer; write it with its unit`},
+		{`"10m"`, `600`, e + "total: 600ns is shorter than any answer"},
 		{`tries = 3`, `tries = -3`, e + "tries: may not be negative"},
 		{`"object"`, `"yaml"`, e + "structured: must be"},
 		{`[[model]]`, "[[endpoint]]\nname = \"local\"\nurl = \"http://h/v1\"\n[[model]]", "endpoint 2 (local): name: is given twice"},
@@ -114,6 +117,7 @@ func TestConfigFaults(t *testing.T) {
 		{`"0.6"`, `"0.0000001"`, m + `output_usd: "0.0000001" is no price`},
 		{`"0.6"`, `"9999999"`, m + `output_usd: "9999999" is more than any model costs`},
 		{`seed = 7`, `max_tokens = 7`, m + "extra.max_tokens: is set by sluice"},
+		{`seed = 7`, `MAX_TOKENS = 7`, m + "extra.MAX_TOKENS: is set by sluice"},
 		{`seed = 7`, `n = 7`, m + "extra.n: is set by sluice"},
 		{`seed = 7`, `x = inf`, m + "extra: has a value that JSON does not know"},
 	} {
@@ -148,6 +152,10 @@ func TestKeySources(t *testing.T) {
 		}
 		return path
 	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	env := map[string]string{"GOOD": canary, "BLANK": " \n", "TWO": canary + "\n" + canary, "BELL": canary + "\a"}
 	for _, tt := range []struct {
 		name   string
@@ -167,6 +175,9 @@ func TestKeySources(t *testing.T) {
 		{"no file", model.Endpoint{KeyFile: filepath.Join(dir, "no")}, "", "", "no such file"},
 		{"empty file", model.Endpoint{KeyFile: file("empty", "")}, "", "", "is empty"},
 		{"large file", model.Endpoint{KeyFile: file("large", strings.Repeat("x", 20000))}, "", "", "holds more than a key"},
+		{"device without end", model.Endpoint{KeyFile: "/dev/zero"}, "", "", "holds more than a key"},
+		{"pipe that nobody writes to", model.Endpoint{KeyFile: pipe}, "", "", "is empty"},
+		{"folder", model.Endpoint{KeyFile: dir}, "", "", "is a directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

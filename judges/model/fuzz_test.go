@@ -134,3 +134,13 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("%v, paid %v", f, f.paid)
 	}
 }
+
+// TestParts: only commas between values count.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{``: 0, `[1,2,{"a":3,"b":4}]`: 3, `["a,b\",c","\\",","]`: 2, `"`: 0, `"\`: 0} {
+		if got := parts([]byte(text)); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}

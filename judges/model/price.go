@@ -91,6 +91,8 @@ const (
 	// longestToken is more bytes than a token of any vocabulary stands for (128 spaces are the longest of the common ones). A reply with
 	// fewer tokens than its text needs is one whose usage cannot be right.
 	longestToken = 256
+	// shareSent is which part of a question's bound is surely text that was sent: the schema may not be, and marks are few.
+	shareSent = 2
 )
 
 // bound is the most that a request can use. The endpoint may read the schema too, whatever it was told.
@@ -118,7 +120,7 @@ func (p price) charge(r Reply, most Usage) (int64, string) {
 	switch {
 	case u.Input <= 0 && u.Output <= 0:
 		return p.most(most), "no usage was reported: the cost is the most that it can be"
-	case u.Input <= 0 || u.Output <= 0 && r.Text != "" || u.Output < int64(len(r.Text)/longestToken):
+	case u.Input < max(1, most.Input/(shareSent*longestToken)) || u.Output <= 0 && r.Text != "" || u.Output < int64(len(r.Text)/longestToken):
 		return max(p.most(most), p.cost(u)), "the reported usage is smaller than the text: the cost is the most that it can be"
 	case u.Input > most.Input || u.Output > most.Output:
 		return p.cost(u), "the reported usage is larger than the text and the limit allow"

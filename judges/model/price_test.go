@@ -103,6 +103,17 @@ func TestCharge(t *testing.T) {
 	}
 }
 
+// TestChargeOfLongQuestions: fewer tokens of input than its bytes must have taken cannot be right either.
+func TestChargeOfLongQuestions(t *testing.T) {
+	t.Parallel()
+	p, most := price{input: 1e6, cached: 1e5, output: 2e6}, Usage{Input: 51200, Output: 100} // at most 51400
+	for input, want := range map[int64]int64{1: 51400, 99: 51400, 100: 120, 20000: 20020} {
+		if got, note := p.charge(Reply{Text: "abc", Usage: Usage{Input: input, Output: 10}}, most); got != want || (note != "") != (want == 51400) {
+			t.Errorf("%d tokens: %d (%s), want %d", input, got, note, want)
+		}
+	}
+}
+
 // TestBound: every byte may be a token, and the marks of a template come on top.
 func TestBound(t *testing.T) {
 	t.Parallel()

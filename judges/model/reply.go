@@ -108,6 +108,9 @@ func (c *call) listen(ctx context.Context, stream *openai.ChatCompletionStream) 
 		if err != nil {
 			return h, c.explain(ctx, err)
 		}
+		if n := parts(raw); n > maxParts {
+			return h, broken("a piece of it has %d parts", n)
+		}
 		var piece struct {
 			openai.ChatCompletionStreamResponse
 			Error json.RawMessage `json:"error"`

@@ -2,9 +2,11 @@ package model
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 	"unicode"
 )
 
@@ -31,13 +33,12 @@ func (e Endpoint) readKey(getenv func(string) string) (secret, error) {
 		key, where = getenv(e.KeyEnv), "the environment variable "+e.KeyEnv
 	case e.KeyFile != "":
 		where = "the file " + e.KeyFile
-		info, err := os.Stat(e.KeyFile)
-		if err == nil && info.Size() > maxKey {
-			return secret{}, fmt.Errorf("%w: %s holds more than a key", ErrConfig, where)
-		}
-		b, err := os.ReadFile(e.KeyFile)
+		b, err := readBounded(e.KeyFile)
 		if err != nil {
 			return secret{}, fmt.Errorf("%w: reading the key of endpoint %s: %w", ErrConfig, e.Name, err)
+		}
+		if len(b) > maxKey {
+			return secret{}, fmt.Errorf("%w: %s holds more than a key", ErrConfig, where)
 		}
 		key = string(b)
 	default:
@@ -51,6 +52,16 @@ func (e Endpoint) readKey(getenv func(string) string) (secret, error) {
 		return secret{}, fmt.Errorf("%w: the key of endpoint %s has characters that no key has: look at %s", ErrConfig, e.Name, where)
 	}
 	return secret{key}, nil
+}
+
+// readBounded reads a file that may be a device without end, or a pipe that nobody writes to: such a pipe is empty.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxKey+1))
 }
 
 // placeholder is the length below which a key is none: local servers are given "none" or "EMPTY", and a reply may hold such words.

@@ -29,6 +29,9 @@ func (a Agent) check(models map[string]bool) (faults []error) {
 	if a.Turns < 0 || a.Tokens < 0 || a.Time < 0 {
 		faults = append(faults, errors.New("agent: turns, tokens and time may not be negative"))
 	}
+	if a.Time > 0 && a.Time < time.Millisecond { // a number without a unit, which TOML's reader takes for nanoseconds
+		faults = append(faults, fmt.Errorf(`agent.time: %v is too short for anything; write it with its unit, like "30m"`, a.Time))
+	}
 	return faults
 }
 

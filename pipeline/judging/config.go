@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/BurntSushi/toml"
 
@@ -40,7 +41,8 @@ type Config struct {
 // The most that a configuration may ask for or be.
 const (
 	mostSamples = 25
-	configBytes = 1 << 20
+	configBytes = 128 << 10 // TOML's reader takes quadratic time for many keys
+	mostUnknown = 20        // keys that nothing reads and that are named one by one: finding the line of each takes a reading of the whole
 )
 
 // Load reads a configuration file. Everything that is wrong with it is said in one line, with its place where that is known; the error wraps
@@ -60,7 +62,7 @@ func (l inLine) Error() string { return strings.ReplaceAll(l.error.Error(), "\n"
 func (l inLine) Unwrap() error { return l.error }
 
 func load(path string) (c Config, err error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to is empty
 	if err != nil {
 		return c, err
 	}
@@ -82,11 +84,14 @@ func Parse(text string) (c Config, err error) {
 		return Config{}, plain(err)
 	}
 	var faults []error
-	for _, key := range meta.Undecoded() {
-		if len(key) > 2 && key[0] == "model" && key[1] == "extra" {
-			continue // whatever the endpoint understands
-		}
+	unknown := slices.DeleteFunc(meta.Undecoded(), func(key toml.Key) bool {
+		return len(key) > 2 && key[0] == "model" && key[1] == "extra" // whatever the endpoint understands
+	})
+	for _, key := range unknown[:min(len(unknown), mostUnknown)] {
 		faults = append(faults, fmt.Errorf("line %d: nothing is called %s", line(text, key), key))
+	}
+	if more := len(unknown) - mostUnknown; more > 0 {
+		faults = append(faults, fmt.Errorf("there are %d more keys that nothing reads", more))
 	}
 	if err := errors.Join(append(faults, c.Check())...); err != nil {
 		return Config{}, err

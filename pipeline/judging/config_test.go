@@ -2,9 +2,11 @@ package judging
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,6 +128,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"samples", "samples = 3", "samples = 300", "panel.szz-attribution: samples: must be between 1 and 25"},
 		{"rule", `"majority"`, `"most"`, `panel.szz-attribution: rule: must be "all", "majority" or "any"`},
 		{"what the client checks", "max_output = 2000", "max_output = 0", "model 1 (small): max_output"},
+		{"time without a unit", "[budget]", "[agent]\nmodel = \"small\"\ntime = 30\n[budget]", "agent.time: 30ns is too short"},
 		{"too long", "[budget]", strings.Repeat("#", configBytes), "longer than"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -146,6 +149,24 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) || !errors.Is(err, model.ErrConfig) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A file may be anything: a pipe that nobody writes to is empty, and thousands of keys that nothing reads are no quadratic work.
+func TestLoadEndsSoon(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	ok(t, syscall.Mkfifo(pipe, 0o600))
+	c, err := Load(pipe)
+	ok(t, err)
+	same(t, "an empty pipe", c, Config{})
+	var many strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&many, "k%d = 1\n", i)
+	}
+	_, err = Parse(many.String())
+	if err == nil || strings.Count(err.Error(), "nothing is called") != mostUnknown || !strings.Contains(err.Error(), "there are 49980 more keys that nothing reads") {
+		t.Errorf("got %.2000v", err)
 	}
 }
 
