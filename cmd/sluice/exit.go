@@ -116,6 +116,7 @@ var classes = []struct {
 	{mining.ErrGitHubLimited, exitIncomplete, "run it again later, or with more tokens: it goes on from there"},
 	{judging.ErrConfig, exitInput, "see the file given with --models, and the page on judging for what it may hold"},
 	{judging.ErrNotStored, exitInput, "run once without --replay-only: replies are kept from then on"},
+	{measure.ErrLabels, exitInput, "see sluice judge bench --help for what a row is"},
 	{measure.ErrReview, exitUsage, "sluice judge list shows judges and codes"},
 	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
 	{docker.ErrNoImage, exitEnvironment, "build or pull it; sluice doctor tells how"},

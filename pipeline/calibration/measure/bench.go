@@ -21,6 +21,12 @@ import (
 // BenchStage is the account of the questions that a bench asks.
 const BenchStage = "bench"
 
+// ErrLabels says that a file is no file of labels: hardly anything in it is a row.
+var ErrLabels = errors.New("no labels")
+
+// mostBad is how many rows that are none are told one by one. A file of more is another one by mistake, and its report would fill the memory.
+const mostBad = 10_000
+
 // failedRow says that a row of the file cannot be read.
 const failedRow = "row"
 
@@ -94,6 +100,8 @@ func Bench(ctx context.Context, c BenchConfig) (BenchReport, error) {
 // bench is one on its way.
 type bench struct {
 	BenchConfig
+	unreadable int
+
 	mu   sync.Mutex
 	rows []BenchRow
 }
@@ -120,7 +128,9 @@ func (b *bench) read(ctx context.Context, g *errgroup.Group) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &bad):
-			b.bad(l, bad)
+			if err := b.bad(l, bad); err != nil {
+				return err
+			}
 		case err != nil:
 			return err
 		case b.Judge == "" || l.Judge == b.Judge:
@@ -129,15 +139,20 @@ func (b *bench) read(ctx context.Context, g *errgroup.Group) error {
 	}
 }
 
-// bad counts a row that cannot be asked about. One that names another judge than the wanted one is passed over like any other.
-func (b *bench) bad(l Label, why errRow) {
+// bad counts a row that cannot be asked about; only read calls it. One that names another judge than the wanted one is passed over like
+// any other.
+func (b *bench) bad(l Label, why errRow) error {
 	if b.Judge != "" && l.Judge != "" && l.Judge != b.Judge {
-		return
+		return nil
+	}
+	if b.unreadable++; b.unreadable > mostBad {
+		return fmt.Errorf("%w: %d rows are none, the last of them row %d: %w", ErrLabels, b.unreadable, l.Row, why)
 	}
 	if _, known := judges.ByName(l.Judge); !known {
 		l.Judge = ""
 	}
 	b.add(BenchRow{Row: l.Row, ID: short(l.ID), Judge: l.Judge, Failed: failedRow, Reason: oneLine(why.Error())})
+	return nil
 }
 
 func (b *bench) add(r BenchRow) {

@@ -61,6 +61,18 @@ func obeying(r modeltest.Request) modeltest.Reply {
 	return attribute(r, said)
 }
 
+// A file of other things ends the run, whatever its size; what it says is not kept.
+func TestBenchOfNoLabels(t *testing.T) {
+	t.Parallel()
+	_, d := benchDesk(t, modeltest.New(t, obeying))
+	_, err := Bench(t.Context(), BenchConfig{Labels: strings.NewReader(strings.Repeat("x\n", 50_000)), Desk: d})
+	if !errors.Is(err, ErrLabels) || !strings.Contains(err.Error(), "10001 rows are none, the last of them row 10001") {
+		t.Errorf("got %v", err)
+	}
+	_, err = Bench(t.Context(), BenchConfig{Labels: strings.NewReader(strings.Repeat("x\n", mostBad)), Desk: d})
+	ok(t, err)
+}
+
 func TestBench(t *testing.T) {
 	t.Parallel()
 	s := modeltest.New(t, obeying)
