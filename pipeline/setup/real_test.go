@@ -2,6 +2,8 @@ package setup
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,30 +19,64 @@ import (
 	"sluice/replay/tools"
 )
 
-// TestRealRepository sets up the newest state of a clone of more-itertools, which SLUICE_TEST_MIRROR names, with a scripted model, in
-// both sandboxes. It needs the network that building environments has.
+// real is a state of a real project, and what a model that knows it says.
+type real struct {
+	name      string // what the path of its clone holds
+	repo      string
+	at        string // the last change before this day; "": the newest
+	paths     []string
+	target    []string
+	runner    string
+	heuristic string // what comes of the heuristic recipe: part of the reason; "" if it is not asked
+	lines     []string
+	tests     int // at least
+}
+
+const (
+	realVenv  = `python3 -m venv "$SLUICE_ENV/venv"`
+	realTools = `"$VIRTUAL_ENV/bin/pip" install -q pytest 'flit_core>=3.4,<5'`
+	editable  = `"$VIRTUAL_ENV/bin/pip" install -q --no-build-isolation --no-deps -e .`
+	inPlace   = `"$VIRTUAL_ENV/bin/pip" install -q --no-deps --no-build-isolation -e .`
+	shop      = `"$VIRTUAL_ENV/bin/pip" install -q Django==2.2.13 legacy-cgi 'setuptools<81' wheel boto3 celery django-braces==1.14.0 django-celery-beat==2.0.0 django-celery-results==1.2.1 ` +
+		`django-environ==0.4.5 django-model-utils==4.0.0 django-storages==1.9.1 django-widget-tweaks==1.4.8 docutils netaddr Pillow psycopg2-binary redis requests social-auth-app-django==3.4.0 sqlparse ` +
+		`Versio==0.4.0 django-webtest==1.9.7 factory-boy mock pytest-cov 'pytest-django<4.6' pytest requests-mock requests-toolbelt`
+	warmGo = `GO111MODULE=off GOCACHE="$SLUICE_ENV/gocache" go list -e -export std > /dev/null`
+)
+
+func reals() []real {
+	return []real{
+		{
+			name: "more-itertools", repo: "more-itertools/more-itertools", runner: "pytest", target: []string{"tests/test_recipes.py"}, tests: 100,
+			lines: []string{
+				sh("cat pyproject.toml tox.ini; ls tests"), sh("{acceptance}"), sh(realVenv), sh(realTools), sh(editable), sh("{acceptance} | tail -1"),
+				agentstest.Says(Report{Reasoning: "It needs flit to be installed in place, and pytest.", Install: []string{realVenv, realTools, editable}, Build: []string{}, Env: []Var{}, Quote: "passed"}),
+			},
+		},
+		{ // Its code is older than modules.
+			name: "BurntSushi+toml", repo: "BurntSushi/toml", at: "2018-12-01", runner: "gotest", target: []string{"decode_test.go"}, tests: 30, heuristic: "older than modules",
+			lines: []string{
+				sh("ls; head -20 decode_test.go; go version"), sh("{acceptance}"), sh(warmGo), sh(`export GO111MODULE=off GOCACHE="$SLUICE_ENV/gocache"; {acceptance} | head -50`),
+				agentstest.Says(Report{Reasoning: "Its code is older than modules and imports nothing.", Install: []string{warmGo}, Build: []string{}, Quote: `"Action":"run"`,
+					Env: []Var{{"GO111MODULE", "off"}, {"GOCACHE", "$SLUICE_ENV/gocache"}}}),
+			},
+		},
+		{ // It pins versions that have no build for today's Python.
+			name: "localshop", repo: "mvantellingen/localshop", runner: "pytest", paths: []string{"src/localshop/apps/packages/pypi.py", "tests/apps/packages/test_pypi.py"},
+			target: []string{"tests/apps/packages/test_pypi.py"}, tests: 1, heuristic: "installing: step",
+			lines: []string{
+				sh("cat setup.py setup.cfg; ls tests; python3 --version"), sh(realVenv), sh(shop), sh(inPlace), sh("{acceptance} | tail -20"),
+				agentstest.Says(Report{Reasoning: "The pinned versions do not build; the oldest that do are enough.", Install: []string{realVenv, shop, inPlace}, Build: []string{}, Env: []Var{{"PYTHONWARNINGS", "ignore::DeprecationWarning"}}, Quote: " in "}),
+			},
+		},
+	}
+}
+
+// TestRealRepository sets states of real projects up, with a scripted model, in both sandboxes. SLUICE_TEST_MIRROR lists their clones as
+// paths do; each project takes the one that holds its name. It needs the network that building environments has.
 func TestRealRepository(t *testing.T) {
-	mirror := os.Getenv("SLUICE_TEST_MIRROR")
-	if mirror == "" {
-		t.Skip("SLUICE_TEST_MIRROR names no clone of more-itertools")
-	}
-	m, err := gitrepo.Open(t.Context(), mirror, t.TempDir(), gitrepo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	h := history.New(m, "")
-	changes, _, err := h.Changes(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := h.Tree(t.Context(), changes[len(changes)-1].Head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := tools.Names(t.Context(), tree, nil)
-	if err != nil {
-		t.Fatal(err)
+	clones := filepath.SplitList(os.Getenv("SLUICE_TEST_MIRROR"))
+	if len(clones) == 0 {
+		t.Skip("SLUICE_TEST_MIRROR lists no clones")
 	}
 	engine, err := docker.New(t.Context(), docker.Options{})
 	if err != nil {
@@ -51,30 +87,77 @@ func TestRealRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const (
-		venv    = `python3 -m venv "$SLUICE_ENV/venv"`
-		tools   = `"$VIRTUAL_ENV/bin/pip" install -q pytest 'flit_core>=3.4,<5'`
-		project = `"$VIRTUAL_ENV/bin/pip" install -q --no-build-isolation --no-deps -e .`
-	)
-	for _, box := range []replay.Opener{host, engine} {
-		t.Run(box.Name(), func(t *testing.T) {
-			ask := &agentstest.Script{Lines: []string{
-				sh("cat pyproject.toml tox.ini; ls tests"), sh("{acceptance}"), sh(venv), sh(tools), sh(project), sh("{acceptance} | tail -1"),
-				agentstest.Says(Report{Reasoning: "It needs flit to be installed in place, and pytest.", Install: []string{venv, tools, project}, Build: []string{}, Env: []Var{}, Quote: "passed"}),
-			}}
-			s, err := New(Deps{Crew: agents.Crew{Sandbox: box, Asker: ask, Model: "m", Limits: agent.Limits{Turns: 9}}, Limits: replay.Limits{Wall: 10 * time.Minute}})
-			if err != nil {
-				t.Fatal(err)
+	for _, p := range reals() {
+		for _, clone := range clones {
+			if strings.Contains(clone, p.name) {
+				for _, box := range []replay.Opener{engine, host} {
+					t.Run(p.name+"/"+box.Name(), func(t *testing.T) { p.setUp(t, clone, box) })
+				}
 			}
-			begun := time.Now()
-			got, err := s.Find(t.Context(), Request{
-				Once: agentstest.NewMemo().Once, Label: "more-itertools", Tree: tree, Runner: "pytest", Target: replay.Target{Paths: []string{"tests/test_recipes.py"}},
-				Self: operation.Self{Repo: "more-itertools/more-itertools", Names: names},
-			})
-			if err != nil || !got.Accepted || got.Trials[0].Tests < 100 {
-				t.Fatalf("%+v, %v", got, err)
-			}
-			t.Logf("%s after %v, findings %v, the agent left %+v", got.Reason, time.Since(begun).Round(time.Second), got.Findings, got.Session.Changes)
-		})
+		}
 	}
+}
+
+func (p real) setUp(t *testing.T, clone string, box replay.Opener) {
+	tree := p.tree(t, clone)
+	names, err := tools.Names(t.Context(), tree, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := &agentstest.Script{Lines: p.lines}
+	s, err := New(Deps{Crew: agents.Crew{Sandbox: box, Asker: ask, Model: "m", Limits: agent.Limits{Turns: 9}}, Limits: replay.Limits{Wall: 10 * time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Request{
+		Once: agentstest.NewMemo().Once, Label: p.name, Tree: tree, Runner: p.runner, Target: replay.Target{Paths: p.target}, Self: operation.Self{Repo: p.repo, Names: names},
+	}
+	begun := time.Now()
+	if p.heuristic != "" {
+		if r, err := tools.Detect(t.Context(), tree, tools.Options{Paths: p.paths}); err != nil {
+			q.Why = err.Error()
+		} else if trial, err := s.Accept(t.Context(), q, r); err != nil || trial.OK {
+			t.Errorf("the heuristic recipe: %+v, %v", trial, err)
+		} else {
+			q.Recipe, q.Why = &r, trial.Reason+"\n"+trial.Install+trial.Log
+		}
+		if !strings.Contains(q.Why, p.heuristic) {
+			t.Errorf("the heuristic recipe fails otherwise than by %q", p.heuristic)
+		}
+		t.Logf("the heuristic recipe: %.600s (after %v)", q.Why, time.Since(begun).Round(time.Second))
+	}
+	begun = time.Now()
+	got, err := s.Find(t.Context(), q)
+	if err != nil || !got.Accepted || got.Trials[0].Tests < p.tests {
+		for _, turn := range got.Session.Transcript.Turns {
+			t.Logf("turn %d %s %q %s: %+v", turn.N, turn.Kind, turn.Command, turn.Said, turn.Output)
+		}
+		t.Fatalf("%s, %v; findings %v; trials %+v", got.Reason, err, got.Findings, got.Trials)
+	}
+	t.Logf("%s after %v, uncanaried %q, findings %v, the agent left %+v", got.Reason, time.Since(begun).Round(time.Second), got.Trials[0].Uncanaried, got.Findings, got.Session.Changes)
+}
+
+// tree is the project's state.
+func (p real) tree(t *testing.T, clone string) replay.Tree {
+	m, err := gitrepo.Open(t.Context(), clone, t.TempDir(), gitrepo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	h := history.New(m, "")
+	changes, _, err := h.Changes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := changes[len(changes)-1]
+	for _, c := range changes {
+		if p.at != "" && c.Committed.Format(time.DateOnly) < p.at {
+			last = c
+		}
+	}
+	tree, err := h.Tree(t.Context(), last.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
