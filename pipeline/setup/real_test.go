@@ -36,13 +36,7 @@ const (
 	realVenv  = `python3 -m venv "$SLUICE_ENV/venv"`
 	realTools = `"$VIRTUAL_ENV/bin/pip" install -q pytest 'flit_core>=3.4,<5'`
 	editable  = `"$VIRTUAL_ENV/bin/pip" install -q --no-build-isolation --no-deps -e .`
-	inPlace   = `"$VIRTUAL_ENV/bin/pip" install -q --no-deps --no-build-isolation -e .`
-	celery    = `"$VIRTUAL_ENV/bin/pip" install -q --no-deps --no-build-isolation django-celery-beat==2.0.0 django-celery-results==2.0.0 'django-timezone-field<5' python-crontab pytz cron-descriptor python-dateutil`
-	oldTools  = `"$VIRTUAL_ENV/bin/pip" install -q 'setuptools<81' wheel`
-	shop      = `"$VIRTUAL_ENV/bin/pip" install -q --no-build-isolation Django==2.2.13 legacy-cgi boto3 celery django-braces==1.14.0 ` +
-		`django-environ==0.4.5 django-model-utils==4.0.0 django-storages==1.9.1 django-widget-tweaks==1.4.8 docutils netaddr Pillow psycopg2-binary redis requests social-auth-app-django==3.4.0 sqlparse ` +
-		`Versio==0.4.0 django-webtest==1.9.7 factory-boy mock pytest-cov 'pytest-django<4.6' pytest requests-mock requests-toolbelt`
-	warmGo = `GO111MODULE=off GOCACHE="$SLUICE_ENV/gocache" go list -e -export std > /dev/null`
+	warmGo    = `GO111MODULE=off GOCACHE="$SLUICE_ENV/gocache" go list -e -export std > /dev/null`
 )
 
 func reals() []real {
@@ -60,14 +54,6 @@ func reals() []real {
 				sh("ls; head -20 decode_test.go; go version"), sh("{acceptance}"), sh(warmGo), sh(`export GO111MODULE=off GOCACHE="$SLUICE_ENV/gocache"; {acceptance} | head -50`),
 				agentstest.Says(Report{Reasoning: "Its code is older than modules and imports nothing.", Install: []string{warmGo}, Build: []string{}, Quote: `"Action":"run"`,
 					Env: []Var{{"GO111MODULE", "off"}, {"GOCACHE", "$SLUICE_ENV/gocache"}}}),
-			},
-		},
-		{ // It pins versions that have no build for today's Python.
-			name: "localshop", repo: "mvantellingen/localshop", runner: "pytest", paths: []string{"src/localshop/apps/packages/pypi.py", "tests/apps/packages/test_pypi.py"},
-			target: []string{"tests/apps/packages/test_pypi.py"}, tests: 1, heuristic: "installing: step",
-			lines: []string{
-				sh("cat setup.py setup.cfg; ls tests; python3 --version"), sh(realVenv), sh(oldTools), sh(shop), sh(celery), sh(inPlace), sh("{acceptance} | tail -20"),
-				agentstest.Says(Report{Reasoning: "The pinned versions do not build; the oldest that do are enough.", Install: []string{realVenv, oldTools, shop, celery, inPlace}, Build: []string{}, Env: []Var{{"PYTHONWARNINGS", "ignore::DeprecationWarning"}}, Quote: " in "}),
 			},
 		},
 	}
