@@ -261,14 +261,35 @@ func (s *session) ask(ctx context.Context) (model.Answer, error) {
 	} else {
 		s.spent.Calls++
 	}
-	s.spent.Tokens += a.Usage.Input + a.Usage.Output
+	u := s.counted(a.Reply)
+	s.spent.Tokens += u.Input + u.Output
 	s.spent.MicroUSD += a.MicroUSD
 	if s.Price != nil {
-		s.worth += s.Price(a.Usage)
+		s.worth += s.Price(u)
 	} else {
 		s.worth += a.MicroUSD
 	}
 	return a, err
+}
+
+// mostTokens bounds what one reply counts: an endpoint may make numbers up, and a sum of them must not turn negative.
+const mostTokens = 1 << 50
+
+// counted is what a reply counts against the limits. Of what the endpoint does not report each byte is a token: else an endpoint that
+// reports nothing would have no limit. It depends on stored texts alone, so that a resumed session ends where the first one would have.
+func (s *session) counted(r model.Reply) model.Usage {
+	u := r.Usage
+	if u.Input <= 0 {
+		u.Input = 0
+		for _, m := range s.messages {
+			u.Input += int64(len(m.Content))
+		}
+	}
+	if u.Output <= 0 {
+		u.Output = int64(len(r.Text))
+	}
+	u.Input, u.Output = min(u.Input, mostTokens), min(u.Output, mostTokens)
+	return u
 }
 
 // unanswered tells what ends this session only from what every other would meet too.

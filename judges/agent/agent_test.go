@@ -77,6 +77,25 @@ func task() Task {
 	return Task{Prompt: "p", Version: 2, Schema: testSchema, Opening: []model.Message{{Role: model.System, Content: "s"}, {Role: model.User, Content: "u"}}}
 }
 
+// An endpoint that reports no usage, or an absurd one, has limits all the same.
+func TestUsageMadeUp(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, sh(fmt.Sprint("ls ", i)))
+	}
+	free := func(u model.Usage) int64 { return u.Input + u.Output }
+	for _, u := range []model.Usage{{}, {Input: -1 << 62, Output: -1}, {Input: 1 << 62, Output: 1 << 62}} {
+		for _, o := range []Options{{Limits: Limits{Tokens: 500}}, {Limits: Limits{MicroUSD: 500}, Price: free}} {
+			o.Asker = &script{lines: lines, usage: u}
+			got, spent, err := Run(t.Context(), o, task(), &echo{})
+			if err != nil || got.End != Tokens && got.End != Money || len(got.Turns) > 10 || spent.Tokens < 500 {
+				t.Errorf("%+v: %v, ended by %q after %d turns, %+v", u, err, got.End, len(got.Turns), spent)
+			}
+		}
+	}
+}
+
 func TestSession(t *testing.T) {
 	t.Parallel()
 	ask, shell := &script{lines: []string{sh("ls"), "no block", sh("cat a\ncat b"), done("x")}}, &echo{}
