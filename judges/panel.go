@@ -20,6 +20,9 @@ type member struct {
 
 // members lists whom a panel asks, in the order of the votes. The error wraps model.ErrConfig: every question would meet it.
 func (p Panel) members() ([]member, error) {
+	if p.Samples < 0 || p.Samples > maxSamples {
+		return nil, fmt.Errorf("%w: %d samples, 1 to %d are wanted", model.ErrConfig, p.Samples, maxSamples)
+	}
 	var out []member
 	for i, name := range p.Models {
 		if name == "" || slices.Contains(p.Models[:i], name) {
@@ -32,8 +35,6 @@ func (p Panel) members() ([]member, error) {
 	switch {
 	case len(out) == 0:
 		return nil, fmt.Errorf("%w: the panel has no models", model.ErrConfig)
-	case p.Samples < 0 || p.Samples > maxSamples:
-		return nil, fmt.Errorf("%w: %d samples, 1 to %d are wanted", model.ErrConfig, p.Samples, maxSamples)
 	case !slices.Contains([]Rule{"", All, Majority, Any}, p.Rule):
 		return nil, fmt.Errorf("%w: rule %q: all, majority or any is wanted", model.ErrConfig, p.Rule)
 	}

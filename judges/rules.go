@@ -60,11 +60,6 @@ var Open = []string{
 	"statement: clear enough, and free of hints at the defect",
 }
 
-// Rules answers what follows from a pair's texts and lists, without facts of the repository. Findings that keep the pair come last.
-func Rules(task, fix Change, statement Statement) []Finding {
-	return Examine(Pair{Task: task, Fix: fix, Statement: statement})
-}
-
 // pairRule looks at a pair and may find something.
 type pairRule func(Pair) (Finding, bool)
 

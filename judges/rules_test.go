@@ -28,7 +28,7 @@ func TestRules(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, f := range Rules(tt.task, tt.fix, tt.statement) {
+			for _, f := range Examine(Pair{Task: tt.task, Fix: tt.fix, Statement: tt.statement}) {
 				got = append(got, f.Code)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -95,16 +95,9 @@ func (j *judge) Name() string { return j.Spec.Name }
 // Codes are the judge's answers.
 func (j *judge) Codes() []Code { return slices.Clone(j.Spec.Codes) }
 
-// common is what every judge's reply has.
-type common struct {
-	Reasoning string `json:"reasoning"`
-	Code      string `json:"code"`
-	Quote     string `json:"quote"`
-}
-
 // anywhere is the Decide of judges whose quotation may come from any slot.
 func anywhere(fields json.RawMessage, seen *evidence.Seen) (Verdict, error) {
-	var c common
+	var c base
 	if err := json.Unmarshal(fields, &c); err != nil {
 		return Verdict{}, fmt.Errorf("reading the reply: %w", err)
 	}
@@ -116,7 +109,7 @@ type flaw struct{ error }
 
 // decide makes a verdict of a reply that fits the schema, or says why it is void.
 func (j *judge) decide(fields json.RawMessage, seen *evidence.Seen) (Verdict, error) {
-	var c common
+	var c base
 	if err := json.Unmarshal(fields, &c); err != nil {
 		return Verdict{}, flaw{fmt.Errorf("reading the reply: %w", err)}
 	}

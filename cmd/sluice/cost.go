@@ -22,8 +22,9 @@ func newCost(a *app) *cobra.Command {
 
 CALLS were answered and paid; CACHED were answered from the store instead and cost nothing. UNCERTAIN is the most that questions may
 have cost whose answer never came: a time-out, a broken connection, a process that was killed. RESERVED is put aside for questions on
-their way, also of a process that died since: the next run makes those uncertain. Budgets count all three: paid, uncertain and reserved. WALL is the time of the calls one after the other. ADMITTED is what was
-paid for candidates that are admitted, PER-ADMITTED all that was paid, also for others, divided by their number.
+their way, also of a process that died since: the next run makes those uncertain. Budgets count all three: paid, uncertain and
+reserved. WALL is the time of the calls one after the other. ADMITTED is what was paid for candidates that are admitted, PER-ADMITTED
+all that was paid, also for others, divided by their number.
 
 Amounts are dollars; with --json they are integers, in millionths of a dollar, and each admitted candidate is an object too.`,
 		Example: `  sluice cost

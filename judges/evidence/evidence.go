@@ -35,9 +35,6 @@ const standingMask = ` Numbers of changes and issues are replaced by <PR-Number>
 // ErrCase says that a case does not have what its prompt needs, or has more. Another try would meet it again.
 var ErrCase = errors.New("the evidence does not fit the prompt")
 
-// Standing is what a system message must say about fences when a conversation has evidence outside of a prompt's slots.
-func Standing() string { return standing }
-
 // Rendered is a case in the form of a prompt.
 type Rendered struct {
 	Messages []model.Message // system, user

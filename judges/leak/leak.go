@@ -85,11 +85,6 @@ func Find(statement string, in Input) []Leak {
 	return settle(f.found)
 }
 
-// Leaks reports whether one of the finds is a leak by itself.
-func Leaks(found []Leak) bool {
-	return slices.ContainsFunc(found, func(l Leak) bool { return l.Strength == Strong })
-}
-
 // settle orders the finds and drops what another covers.
 func settle(found []Leak) []Leak {
 	slices.SortStableFunc(found, func(a, b Leak) int {

@@ -148,11 +148,8 @@ func TestStrongerStands(t *testing.T) {
 	t.Parallel()
 	patch := "+++ b/x.go\n@@ -0,0 +1,1 @@\n+var maxRetryDelay = \"max_retry_delay is too small for this\"\n"
 	got := Find("max_retry_delay is too small for this", Input{Fix: "--- /dev/null\n" + patch})
-	if len(got) != 1 || got[0].Text != "max_retry_delay is too small for this" {
-		t.Errorf("got %+v, want the whole text once", got)
-	}
-	if !Leaks(got) || Leaks(nil) {
-		t.Error("Leaks does not follow the strong finds")
+	if len(got) != 1 || got[0].Text != "max_retry_delay is too small for this" || got[0].Strength != Strong {
+		t.Errorf("got %+v, want the whole text once, as a strong find", got)
 	}
 }
 

@@ -32,7 +32,9 @@ type Crew struct {
 	Sandbox replay.Opener
 	Asker   model.Asker
 	Model   string // the configured name
-	Limits  agent.Limits
+	// Parameters are those of the model that decide its answers: another model under the same name leads other sessions.
+	Parameters model.Parameters
+	Limits     agent.Limits
 	// Box bounds the state that the agent works in. Wall bounds the session with all that the model thinks; zero: twice
 	// Limits.Time, at least an hour.
 	Box     replay.Limits
@@ -43,9 +45,12 @@ type Crew struct {
 
 // Settings are what of a crew decides the outcome of a session, for the memo keys of stages.
 type Settings struct {
-	Sandbox string        `json:"sandbox"`
-	Model   string        `json:"model"`
-	Limits  agent.Limits  `json:"limits"`
+	Sandbox    string           `json:"sandbox"`
+	Model      string           `json:"model"`
+	Parameters model.Parameters `json:"parameters"`
+	Limits     agent.Limits     `json:"limits"`
+	// Prices are those of a million tokens of input, cached input and output, where a limit of money makes them matter.
+	Prices  []int64       `json:"prices,omitempty"`
 	Box     replay.Limits `json:"box"`
 	Command time.Duration `json:"command"`
 	Version int           `json:"version"`
@@ -57,7 +62,17 @@ const version = 1
 // Settings returns the crew's.
 func (c Crew) Settings() Settings {
 	c = c.withDefaults()
-	return Settings{c.Sandbox.Name(), c.Model, c.Limits, c.Box, c.Command, version}
+	return Settings{c.Sandbox.Name(), c.Model, c.Parameters, c.Limits, c.prices(), c.Box, c.Command, version}
+}
+
+func (c Crew) prices() []int64 {
+	const million = 1_000_000
+	if c.Price == nil || c.Limits.MicroUSD <= 0 {
+		return nil
+	}
+	return []int64{
+		c.Price(model.Usage{Input: million}), c.Price(model.Usage{Input: million, Cached: million}), c.Price(model.Usage{Output: million}),
+	}
 }
 
 // keptOutput is how much is kept of a command's output, in bytes. The model sees less of it.

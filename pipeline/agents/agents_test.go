@@ -106,6 +106,38 @@ func TestStoredOutputs(t *testing.T) {
 	}
 }
 
+// What decides a session decides its key: the model behind a name, its limits, and prices where money is a limit.
+func TestCrewSettings(t *testing.T) {
+	t.Parallel()
+	price := func(n int64) func(model.Usage) int64 {
+		return func(u model.Usage) int64 { return n * (u.Input + 5*u.Output) / 1000 }
+	}
+	base := Crew{Sandbox: agentstest.Local(t, ""), Model: "m", Parameters: model.Parameters{ID: "m-1", MaxOutput: 10}, Price: price(1)}
+	for _, tt := range []struct {
+		name  string
+		alter func(*Crew)
+		same  bool
+	}{
+		{"nothing", func(*Crew) {}, true},
+		{"another model under the name", func(c *Crew) { c.Parameters.ID = "m-2" }, false},
+		{"another temperature", func(c *Crew) { c.Parameters.Temperature = 1 }, false},
+		{"fewer turns", func(c *Crew) { c.Limits.Turns = 3 }, false},
+		{"a price without a limit of money", func(c *Crew) { c.Price = price(2) }, true},
+	} {
+		c := base
+		tt.alter(&c)
+		if got := cmp.Equal(base.Settings(), c.Settings()); got != tt.same {
+			t.Errorf("%s: the same settings: %v, want %v", tt.name, got, tt.same)
+		}
+	}
+	base.Limits.MicroUSD = 100
+	dearer := base
+	dearer.Price = price(2)
+	if cmp.Equal(base.Settings(), dearer.Settings()) {
+		t.Error("a price makes no difference where money is a limit")
+	}
+}
+
 func TestCancelledLead(t *testing.T) {
 	t.Parallel()
 	c, _ := crew(t, agentstest.Sh("sleep 300"))

@@ -24,11 +24,8 @@ import (
 	"sluice/store"
 )
 
-// Errors that callers tell apart.
-var (
-	ErrUnknownFamily = errors.New("unknown family")
-	ErrNameTaken     = history.ErrNameTaken
-)
+// ErrUnknownFamily says that this version has no family of that name.
+var ErrUnknownFamily = errors.New("unknown family")
 
 // Config is what one build needs.
 type Config struct {

@@ -60,8 +60,8 @@ func (c Config) models(ctx context.Context, deps *foresight.Deps, sandbox replay
 		return nil
 	}
 	installer, err := setup.New(setup.Deps{Limits: c.Settings.Limits, Judge: operations(desk), Crew: agents.Crew{
-		Sandbox: sandbox, Asker: desk.Asker(), Model: who.Model, Limits: who.Limits(), Price: c.Models.Config.Price(who.Model),
-		Box: c.Settings.Limits, Clock: c.Clock,
+		Sandbox: sandbox, Asker: desk.Asker(), Model: who.Model, Parameters: c.Models.Config.Parameters(who.Model), Limits: who.Limits(),
+		Price: c.Models.Config.Price(who.Model), Box: c.Settings.Limits, Clock: c.Clock,
 	}})
 	if err != nil {
 		return err

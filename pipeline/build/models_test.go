@@ -451,6 +451,67 @@ func TestPromptsAreSettings(t *testing.T) {
 	}
 }
 
+// TestSettingsOfStages: what changes the answers or the tier of a stage changes its settings, and where models stand in the configuration
+// does not.
+func TestSettingsOfStages(t *testing.T) {
+	t.Parallel()
+	base := settingsOfStages(t, modelsAt("http://127.0.0.1:1/v1"))
+	for _, tt := range []struct {
+		name  string
+		alter func(*judging.Config)
+		want  []string // stages whose settings change
+	}{
+		{"another order of models", func(c *judging.Config) { slices.Reverse(c.Models) }, nil},
+		{"a model that nobody asks", func(c *judging.Config) { c.Models[1].ID = "b-2" }, nil},
+		{"the default table of severity", func(c *judging.Config) { c.Severity = judges.DefaultSeverity() }, nil},
+		{"a table of severity", func(c *judging.Config) {
+			c.Severity = judges.DefaultSeverity()
+			c.Severity[0].Rare = "critical"
+		}, []string{"annotate"}},
+		{"another model", func(c *judging.Config) { c.Models[0].ID = "a-2" }, []string{"annotate", "judge-pair", "write-statement"}},
+		{"a panel of one judge", func(c *judging.Config) {
+			c.Panels[judges.StatementClarity] = judges.Panel{Models: []string{"b"}}
+		}, []string{"write-statement"}},
+		{"what a disagreement means", func(c *judging.Config) { c.Disagree = judging.DisagreeHolds }, []string{"judge-pair"}},
+	} {
+		c := modelsAt("http://127.0.0.1:1/v1")
+		tt.alter(&c)
+		var got []string
+		for name, s := range settingsOfStages(t, c) {
+			if s != base[name] {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s, -want +got\n%s", tt.name, diff)
+		}
+	}
+}
+
+// settingsOfStages are the settings of each stage under a configuration.
+func settingsOfStages(t *testing.T, c judging.Config) map[string]string {
+	t.Helper()
+	s, err := store.OpenDir(t.Context(), t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	desk, err := judging.Open(t.Context(), s, c, judging.Options{Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, st := range foresight.New(foresight.Deps{Desk: desk}, foresight.Settings{Judge: foresight.JudgeModels}).Stages {
+		b, err := json.Marshal(st.Settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[st.Name] = string(b)
+	}
+	return out
+}
+
 // TestBudgetOfNoStage: a budget for a stage that there is not bounds nothing, and is refused.
 func TestBudgetOfNoStage(t *testing.T) {
 	t.Parallel()

@@ -10,13 +10,6 @@ import (
 	"sluice/pipeline"
 )
 
-// The judges that describe an admitted pair; none of them turns it down.
-const (
-	judgeInterfaces = "interfaces"
-	judgeTask       = "task-validity"
-	judgeSeverity   = "severity"
-)
-
 // Annotation is what judges say about an admitted pair besides admitting it.
 type Annotation struct {
 	Rulings        []judges.Ruling `json:"rulings"`
@@ -33,9 +26,17 @@ type Annotation struct {
 func (f *family) annotate() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "annotate", Version: 1, Pool: pipeline.Model, Reads: []string{evDossier, evStatement, evWritten, evGold}, Makes: []string{evAnnotation},
-		Settings: f.judgeSettings(judgeInterfaces, judgeTask, judgeSeverity),
+		Settings: f.annotateSettings(),
 		Run:      f.runAnnotate,
 	}
+}
+
+// annotateSettings are what the rulings depend on, and the table by which they are graded.
+func (f *family) annotateSettings() any {
+	if !f.asks() {
+		return nil
+	}
+	return []any{f.judgeSettings(judges.Interfaces, judges.TaskValidity, judges.SeverityAxes), f.Desk.SeverityTable()}
 }
 
 func (f *family) runAnnotate(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
@@ -53,7 +54,7 @@ func (f *family) runAnnotate(ctx context.Context, c *pipeline.Case) (pipeline.Ou
 	a := annotator{f: f, c: c, out: Annotation{Unknown: map[string]string{}}}
 	task := judges.Case{"repository": d["repository"], "statement": {statement}, "patch": d["task_patch"], "tests": d["task_tests"]}
 	fix := judges.Case{"repository": d["repository"], "statement": d["fix_text"], "patch": d["fix_patch"], "tests": d["fix_tests"], "facts": d["facts"]}
-	if r, ok := a.ask(ctx, judgeInterfaces, judgeInterfaces, task); ok {
+	if r, ok := a.ask(ctx, judges.Interfaces, judges.Interfaces, task); ok {
 		if list := interfaces(r); list != "" {
 			task["interfaces"] = []string{list}
 		}
@@ -113,7 +114,7 @@ func (a *annotator) ask(ctx context.Context, part, judge string, evidence judges
 
 // difficulty is that of most votes; where none has most, it is unknown.
 func (a *annotator) difficulty(ctx context.Context, part string, evidence judges.Case) string {
-	r, ok := a.ask(ctx, part, judgeTask, evidence)
+	r, ok := a.ask(ctx, part, judges.TaskValidity, evidence)
 	if !ok {
 		return ""
 	}
@@ -133,7 +134,7 @@ func (a *annotator) difficulty(ctx context.Context, part string, evidence judges
 }
 
 func (a *annotator) severity(ctx context.Context, d judges.Case) {
-	r, ok := a.ask(ctx, "severity", judgeSeverity, d)
+	r, ok := a.ask(ctx, "severity", judges.SeverityAxes, d)
 	if !ok {
 		return
 	}

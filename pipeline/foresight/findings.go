@@ -42,7 +42,7 @@ func (f *family) leaks(ctx context.Context, pair judges.Pair, fix, intro gitrepo
 	var out []judges.Finding
 	for _, l := range leak.Find(pair.Statement.Text(), in) {
 		if l.Strength == leak.Strong {
-			out = append(out, judges.Finding{Judge: judgeLeakage, Code: "leaks_anticipation", Name: "statement-" + string(l.Kind), Quote: l.Text, Keeps: true})
+			out = append(out, judges.Finding{Judge: judges.StatementLeakage, Code: "leaks_anticipation", Name: "statement-" + string(l.Kind), Quote: l.Text, Keeps: true})
 		}
 	}
 	return out

@@ -7,13 +7,6 @@ import (
 	"sluice/pipeline"
 )
 
-// The judges of a pair, by the names of their prompts.
-const (
-	judgeEligibility = "pair-eligibility"
-	judgeFairness    = "pair-fairness"
-	judgeAttribution = "szz-attribution"
-)
-
 // dossier collects what the judges of a pair read. Without models there is nobody to read it.
 func (f *family) dossier() pipeline.Stage {
 	return pipeline.Stage{
@@ -49,10 +42,18 @@ func (l Link) quotes() []string {
 func (f *family) judgePair() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "judge-pair", Version: 1, Pool: pipeline.Model, Reads: []string{evLink, evDossier}, Makes: []string{evPairRulings},
-		Settings: f.judgeSettings(judgeEligibility, judgeFairness, judgeAttribution),
-		Codes:    rejections(judgeEligibility, judgeFairness, judgeAttribution),
+		Settings: f.judgePairSettings(),
+		Codes:    rejections(judges.PairEligibility, judges.PairFairness, judges.Attribution),
 		Run:      f.runJudgePair,
 	}
+}
+
+// judgePairSettings are what the rulings depend on, and what it means when votes differ.
+func (f *family) judgePairSettings() any {
+	if !f.asks() {
+		return nil
+	}
+	return []any{f.judgeSettings(judges.PairEligibility, judges.PairFairness, judges.Attribution), f.Desk.Disagreement()}
 }
 
 func (f *family) runJudgePair(ctx context.Context, c *pipeline.Case) (pipeline.Outcome, error) {
@@ -67,9 +68,9 @@ func (f *family) runJudgePair(ctx context.Context, c *pipeline.Case) (pipeline.O
 	if err := c.Read(ctx, evDossier, &evidence); err != nil {
 		return pipeline.Outcome{}, err
 	}
-	names := []string{judgeEligibility, judgeFairness}
+	names := []string{judges.PairEligibility, judges.PairFairness}
 	if link.Method == "szz" {
-		names = append(names, judgeAttribution)
+		names = append(names, judges.Attribution)
 	}
 	var rulings []judges.Ruling
 	for _, name := range names { // the cheapest way: the first that ends the candidate is the last that is asked

@@ -17,7 +17,7 @@ const (
 	panelUndecided = "panel-undecided"
 )
 
-// desk is the configured models, or nil.
+// asks reports whether models are configured.
 func (f *family) asks() bool { return f.Desk != nil }
 
 // judgeSettings are what the rulings of judges depend on; nil without models, so that adding them judges anew.
@@ -25,7 +25,7 @@ func (f *family) judgeSettings(names ...string) any {
 	if !f.asks() {
 		return nil
 	}
-	out := map[string]any{"disagree": f.Desk.Disagreement()}
+	out := map[string]any{}
 	for _, n := range names {
 		out[n] = f.Desk.Settings(n)
 	}

@@ -122,7 +122,7 @@ func Attributions(ctx context.Context, h *history.History, p Pair, ignored []str
 	}
 	var out []judges.Finding
 	for _, finding := range judges.Examine(judges.Pair{Task: task, Moved: moved}) {
-		if finding.Judge == judgeAttribution {
+		if finding.Judge == judges.Attribution {
 			out = append(out, finding)
 		}
 	}

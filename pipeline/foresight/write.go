@@ -13,20 +13,12 @@ import (
 	"sluice/pipeline/judging"
 )
 
-// The judges of a statement, and who writes it.
-const (
-	judgeClarity   = "statement-clarity"
-	judgeLeakage   = "statement-leakage"
-	statementWrite = "statement-write"
-	statementAgain = "statement-repair" // by whoever wrote it
-)
-
 // write has a model write the task's statement and judges hold it against what the agent must not learn. Without models the
 // introducing change's own words stand.
 func (f *family) write() pipeline.Stage {
 	return pipeline.Stage{
 		Name: "write-statement", Version: 1, Pool: pipeline.Model, Reads: []string{evSplit, evLink, evTaskSplit, evDossier}, Makes: []string{evWritten},
-		Settings: f.judgeSettings(statementWrite, statementAgain, judgeClarity, judgeLeakage),
+		Settings: f.judgeSettings(judges.WriteStatement, judges.RepairStatement, judges.StatementClarity, judges.StatementLeakage),
 		Codes: []pipeline.Code{
 			{Name: "statement-" + judges.StatementUnclear, Text: "The written statement cannot be solved from, also after its repair; the reason has the judge's code."},
 			{Name: "statement-" + judges.StatementLeaks, Text: "The written statement gives the missed case or its repair away, or forces the flaw, also after its repair; the reason says by which words."},
@@ -73,12 +65,12 @@ func (f *family) runWrite(ctx context.Context, c *pipeline.Case) (pipeline.Outco
 
 func (f *family) statementOptions() (judges.StatementOptions, error) {
 	var o judges.StatementOptions
-	panel := f.Desk.Panel(statementWrite)
+	panel := f.Desk.Panel(judges.WriteStatement)
 	if len(panel.Models) == 0 {
 		return o, pipeline.Permanent(errors.New("no model is configured that writes statements"))
 	}
 	o.Writer = panel.Models[0]
-	o.Clarity, o.Leakage = f.Desk.Panel(judgeClarity), f.Desk.Panel(judgeLeakage)
+	o.Clarity, o.Leakage = f.Desk.Panel(judges.StatementClarity), f.Desk.Panel(judges.StatementLeakage)
 	return o, nil
 }
 

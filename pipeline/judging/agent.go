@@ -42,9 +42,30 @@ func (a Agent) Limits() agent.Limits {
 
 // Price is what a use of a configured model costs, in millionths of a dollar.
 func (c Config) Price(name string) func(model.Usage) int64 {
-	i := slices.IndexFunc(c.Models, func(m model.Spec) bool { return m.Name == name })
-	if i < 0 {
+	m, ok := c.model(name)
+	if !ok {
 		return func(model.Usage) int64 { return 0 }
 	}
-	return c.Models[i].Cost
+	return m.Cost
+}
+
+// Parameters are those of a configured model; zero for one that is not there. A configuration that passed its check has no others.
+func (c Config) Parameters(name string) model.Parameters {
+	m, ok := c.model(name)
+	if !ok {
+		return model.Parameters{}
+	}
+	p, err := m.Parameters()
+	if err != nil {
+		return model.Parameters{}
+	}
+	return p
+}
+
+func (c Config) model(name string) (model.Spec, bool) {
+	i := slices.IndexFunc(c.Models, func(m model.Spec) bool { return m.Name == name })
+	if i < 0 {
+		return model.Spec{}, false
+	}
+	return c.Models[i], true
 }

@@ -149,6 +149,11 @@ func (c Config) Check() error {
 	for _, m := range c.Models {
 		names[m.Name] = true
 	}
+	for i, e := range c.Endpoints {
+		if e.Total >= stale {
+			faults = append(faults, fmt.Errorf("endpoint %d (%s): total: must be less than %v, after which a request counts as given up", i+1, e.Name, stale))
+		}
+	}
 	faults = append(faults, c.Agent.check(names)...)
 	for _, name := range slices.Sorted(maps.Keys(c.Panels)) {
 		_, known := judges.ByName(name)
@@ -230,9 +235,7 @@ func (c Config) Public() any {
 		Severity judges.SeverityTable
 	}{map[string]model.Parameters{}, map[string]judges.Panel{DefaultPanel: c.Panel(DefaultPanel)}, c.Disagree, c.Agent, c.Severity}
 	for _, m := range c.Models {
-		if parameters, err := m.Parameters(); err == nil {
-			p.Models[m.Name] = parameters
-		}
+		p.Models[m.Name] = c.Parameters(m.Name)
 	}
 	for name := range c.Panels {
 		p.Panels[name] = c.Panel(name)

@@ -129,6 +129,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"rule", `"majority"`, `"most"`, `panel.szz-attribution: rule: must be "all", "majority" or "any"`},
 		{"what the client checks", "max_output = 2000", "max_output = 0", "model 1 (small): max_output"},
 		{"time without a unit", "[budget]", "[agent]\nmodel = \"small\"\ntime = 30\n[budget]", "agent.time: 30ns is too short"},
+		{"longer than a request may live", `silence = "90s"`, `total = "6h"`, "endpoint 1 (lab): total: must be less than 6h"},
 		{"too long", "[budget]", strings.Repeat("#", configBytes), "longer than"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

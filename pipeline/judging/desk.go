@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"sluice/internal/process"
@@ -94,7 +93,15 @@ func (d *Desk) Disagreement() string {
 }
 
 // Severity is the tier that the configured table gives to a defect; see judges.Severity.
-func (d *Desk) Severity(a judges.Axes) (string, error) { return judges.Severity(a, d.config.Severity) }
+func (d *Desk) Severity(a judges.Axes) (string, error) { return judges.Severity(a, d.SeverityTable()) }
+
+// SeverityTable is the configured table, or the default one. It belongs into the memo key of a stage that grades.
+func (d *Desk) SeverityTable() judges.SeverityTable {
+	if len(d.config.Severity) == 0 {
+		return judges.DefaultSeverity()
+	}
+	return d.config.Severity
+}
 
 // Settings are all that the answers given in the name of a judge or writer depend on besides its evidence: who is asked, with which
 // parameters, and with which text. They belong into the memo key of a stage that asks.
@@ -104,10 +111,8 @@ func (d *Desk) Settings(name string) any {
 		Parameters []model.Parameters
 		Prompt     string
 	}{Panel: d.Panel(name)}
-	for _, m := range d.config.Models {
-		if p, err := m.Parameters(); err == nil && slices.Contains(s.Panel.Models, m.Name) {
-			s.Parameters = append(s.Parameters, p)
-		}
+	for _, name := range s.Panel.Models {
+		s.Parameters = append(s.Parameters, d.config.Parameters(name))
 	}
 	if p, err := prompts.Load(name); err == nil {
 		s.Prompt = p.Digest

@@ -23,7 +23,7 @@ type Terms struct {
 }
 
 // stale is how long a question of another process may be on its way before it counts as abandoned, if nobody can tell whether that
-// process lives (it ran on another machine or in another container). No request takes as long.
+// process lives (it ran on another machine or in another container). No request may take as long: Config.Check sees to that.
 const stale = 6 * time.Hour
 
 // most is the most that one question can be booked with, in millionths of a dollar or tokens: far above any price, and far below what

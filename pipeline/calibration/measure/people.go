@@ -18,7 +18,7 @@ import (
 // ErrReview says that a review is none: an unknown judge, or a code that the judge does not have.
 var ErrReview = errors.New("no such verdict")
 
-// decision is how a person's verdict in a judge's codes is kept as a review: "judge:szz-attribution=C1".
+// decisionPrefix begins how a person's verdict in a judge's codes is kept as a review: "judge:szz-attribution=C1".
 const decisionPrefix = "judge:"
 
 // Decision is the decision of a review that gives a judge's code.
