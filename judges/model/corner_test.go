@@ -68,29 +68,22 @@ func TestManyChoices(t *testing.T) {
 // TestFailedTogether: who asked the same question gets the same failure, and it is asked once.
 func TestFailedTogether(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	s := modeltest.New(t, func(modeltest.Request) modeltest.Reply {
-		<-release
-		return modeltest.NoModel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &drip{header: time.Second, status: []int{http.StatusNotFound}}
+		c, _ := over(t, d, nil)
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if _, err := c.Ask(t.Context(), ask("why?"), model.Charge{}); !errors.Is(err, model.ErrConfig) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := len(d.times); n != 1 {
+			t.Errorf("%d requests", n)
+		}
 	})
-	c, _ := newClient(t, s.Config("m"), model.Options{})
-	var wg sync.WaitGroup
-	for range 10 {
-		wg.Go(func() {
-			if _, err := c.Ask(t.Context(), ask("why?"), model.Charge{}); !errors.Is(err, model.ErrConfig) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-	for s.Requests() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(20 * time.Millisecond) // the others are waiting by now
-	close(release)
-	wg.Wait()
-	if n := s.Requests(); n != 1 {
-		t.Errorf("%d requests", n)
-	}
 }
 
 // TestBudgetOfOne: who runs out of money does not stop another who asks the same.
