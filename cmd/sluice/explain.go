@@ -16,7 +16,8 @@ func newExplain(a *app) *cobra.Command {
 		Use:   "explain <id>",
 		Short: "Show everything that is known about a candidate: each attempt with its evidence",
 		Long: `Show everything that is known about a candidate: its changes and their link, each attempt with the evidence that
-it made, the work that ran for it, what models were asked on its account and cost, and people's reviews. The id may be cut, as long as it fits one candidate.
+it made, the work that ran for it, what models were asked on its account and cost, and people's reviews. The id may be cut, as long as
+it fits one candidate.
 
 Long evidence is cut with a mark that says so; --full prints all of it. With --json the evidence's content is left
 out unless --full is given.`,

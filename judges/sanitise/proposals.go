@@ -68,7 +68,7 @@ func (d *Draft) Propose(proposals []Proposal, share float64) []Refusal {
 		total += s.End - s.Start
 	}
 	if float64(total) > share*float64(len(d.text)) {
-		for _, p := range proposals {
+		for _, p := range proposals[:min(len(proposals), maxProposals)] { // the others are refused already
 			if _, code := d.locate(p); code == "" {
 				refused = append(refused, Refusal{p, TooMuch})
 			}

@@ -1,6 +1,7 @@
 package sanitise
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,19 @@ func TestPropose(t *testing.T) {
 			}
 			check(t, text, r)
 		})
+	}
+}
+
+// Every proposal is refused once, also where there are too many and they want too much.
+func TestTooManyProposalsForTooMuch(t *testing.T) {
+	t.Parallel()
+	const text = "It stops in the mixer."
+	counts := map[string]int{}
+	for _, r := range NewDraft(text).Propose(slices.Repeat([]Proposal{{Text: text}}, maxProposals+3), 0.5) {
+		counts[r.Code]++
+	}
+	if diff := cmp.Diff(map[string]int{TooMuch: maxProposals, TooMany: 3}, counts); diff != "" {
+		t.Error(diff)
 	}
 }
 

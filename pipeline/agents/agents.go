@@ -21,6 +21,7 @@ import (
 	"sluice/judges/agent"
 	"sluice/judges/model"
 	"sluice/pipeline"
+	"sluice/pipeline/judging"
 	"sluice/replay"
 )
 
@@ -109,7 +110,8 @@ type Log struct {
 	Changes    Changes          `json:"changes"` // of the tree, at the session's end
 }
 
-// Lead leads a session to its end, or returns the one that is stored. Spent is zero for a stored one.
+// Lead leads a session to its end, or returns the one that is stored. Spent is zero for a stored one. Errors tell the engine what they end;
+// see judging.Fault.
 func (c Crew) Lead(ctx context.Context, j Job) (Log, agent.Spent, error) {
 	c = c.withDefaults()
 	key, err := c.key(j)
@@ -127,7 +129,7 @@ func (c Crew) Lead(ctx context.Context, j Job) (Log, agent.Spent, error) {
 		return json.Marshal(log)
 	})
 	if err != nil {
-		return Log{}, spent, fmt.Errorf("leading the agent for the %s: %w", j.Label, err)
+		return Log{}, spent, judging.Fault(fmt.Errorf("leading the agent for the %s: %w", j.Label, err))
 	}
 	var log Log
 	if err := json.Unmarshal(b, &log); err != nil {

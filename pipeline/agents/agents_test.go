@@ -18,6 +18,7 @@ import (
 	"sluice/replay"
 	"sluice/replay/local"
 	"sluice/replay/sandboxtest"
+	"sluice/store"
 )
 
 func TestMain(m *testing.M) {
@@ -146,6 +147,39 @@ func TestCancelledLead(t *testing.T) {
 	m := agentstest.NewMemo()
 	if _, _, err := c.Lead(ctx, job(m)); !errors.Is(err, context.DeadlineExceeded) || len(m.Kept) != 0 {
 		t.Errorf("%v, %d results are kept", err, len(m.Kept))
+	}
+}
+
+type broke struct{ error }
+
+func (b broke) Ask(context.Context, model.Request, model.Charge) (model.Answer, error) {
+	return model.Answer{}, b.error
+}
+
+// What every question would meet ends the run of any stage that leads an agent; the rest is the candidate's.
+func TestLeadEndsTheRun(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{model.ErrConfig: true, model.ErrNotStored: true, model.ErrTransient: false} {
+		s, serr := store.OpenDir(t.Context(), t.TempDir(), store.Options{})
+		if serr != nil {
+			t.Fatal(serr)
+		}
+		defer s.Close()
+		if _, err := s.AddCandidates(t.Context(), []store.Candidate{{ID: "a", Family: "toy", Repo: "o/r", Data: []byte("{}")}}); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := crew(t)
+		c.Asker = broke{err}
+		stage := pipeline.Stage{Name: "lead", Version: 1, Pool: pipeline.Sandbox, Run: func(ctx context.Context, cs *pipeline.Case) (pipeline.Outcome, error) {
+			j := job(agentstest.NewMemo())
+			j.Once = cs.Once
+			_, _, err := c.Lead(ctx, j)
+			return pipeline.Outcome{}, err
+		}}
+		_, got := pipeline.New(s, pipeline.Options{Owner: "me", Tries: 1}).Run(t.Context(), &pipeline.Family{Name: "toy", Stages: []pipeline.Stage{stage}}, "")
+		if (got != nil) != want || want && !errors.Is(got, err) {
+			t.Errorf("%v: the run ended with %v", err, got)
+		}
 	}
 }
 
