@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -84,6 +85,29 @@ func TestDossier(t *testing.T) {
 		if text := strings.Join(got[slot], ""); !strings.Contains(text, part) || strings.Contains(text, "a_test.go") != strings.HasSuffix(slot, "tests") {
 			t.Errorf("%s: %q", slot, text)
 		}
+	}
+}
+
+// TestKnown: a name that could not be looked up is no name that the state lacks: the fault is there for whoever decides.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	r := gittest.Build(t, judgedPair)
+	m, err := gitrepo.Open(t.Context(), r.Dir, t.TempDir(), gitrepo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	f := &family{Deps: Deps{History: history.New(m, ""), Repo: "o/r"}}
+	var fault error
+	ask := f.known(t.Context(), gitrepo.Change{Base: r.IDs["root"]}, &fault)
+	if !ask("module m") || ask("F divides") || fault != nil {
+		t.Errorf("the state before: %v, %v, %v", ask("module m"), ask("F divides"), fault)
+	}
+	if f.known(t.Context(), gitrepo.Change{}, &fault) != nil {
+		t.Error("the first change has no state before it")
+	}
+	if f.known(t.Context(), gitrepo.Change{Base: strings.Repeat("d", 40)}, &fault)("module m") || !errors.Is(fault, gitrepo.ErrMissingObject) {
+		t.Errorf("a state that is not there: %v", fault)
 	}
 }
 

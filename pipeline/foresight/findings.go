@@ -26,17 +26,19 @@ func (f *family) findings(ctx context.Context, p Proposal, link Link, s judges.S
 	if err != nil {
 		return nil, err
 	}
-	pair := judges.Pair{Task: task, Fix: fix, Statement: s, Known: f.known(ctx, *link.Intro)}
+	var fault error
+	pair := judges.Pair{Task: task, Fix: fix, Statement: s, Known: f.known(ctx, *link.Intro, &fault)}
 	if pair.Moved, err = f.moved(ctx, p.Fix, link); err != nil {
 		return nil, err
 	}
-	return append(judges.Examine(pair), f.leaks(ctx, pair, p.Fix, *link.Intro)...), nil
+	found := append(judges.Examine(pair), f.leaks(pair, p.Fix, *link.Intro)...)
+	return found, fault
 }
 
 // leaks are the words of the statement that only the fix could have told. They are worth knowing: whether they make the task too easy is
 // for a judge.
-func (f *family) leaks(ctx context.Context, pair judges.Pair, fix, intro gitrepo.Change) []judges.Finding {
-	in := f.static(ctx, fix, intro)
+func (f *family) leaks(pair judges.Pair, fix, intro gitrepo.Change) []judges.Finding {
+	in := static(fix, intro, pair.Known)
 	in.Before = []string{intro.Title, intro.Body, pair.Task.SourcePatch, pair.Task.TestPatch, f.Repo}
 	in.Fix, in.Tests, in.Words = pair.Fix.SourcePatch, pair.Fix.TestPatch, fix.Title+"\n\n"+fix.Body
 	var out []judges.Finding
@@ -48,13 +50,17 @@ func (f *family) leaks(ctx context.Context, pair judges.Pair, fix, intro gitrepo
 	return out
 }
 
-// known asks the state before the task whether it holds a name. What cannot be looked up counts as not known, the stricter side.
-func (f *family) known(ctx context.Context, intro gitrepo.Change) func(string) bool {
+// known asks the state before the task whether it holds a name. The first fault is left for the caller: what could not be looked up
+// counts as not known, and nothing may be decided by that.
+func (f *family) known(ctx context.Context, intro gitrepo.Change, fault *error) func(string) bool {
 	if intro.Base == "" {
 		return nil
 	}
 	return func(name string) bool {
 		known, err := f.History.Mirror.Holds(ctx, intro.Base, name)
+		if err != nil && *fault == nil {
+			*fault = fmt.Errorf("asking the state before the task for a name: %w", err)
+		}
 		return known && err == nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice/judges"
@@ -40,10 +41,11 @@ func (f *family) runWrite(ctx context.Context, c *pipeline.Case) (pipeline.Outco
 	if err := c.Read(ctx, evDossier, &d); err != nil {
 		return pipeline.Outcome{}, err
 	}
+	var fault error // of looking names up
 	task := judges.StatementTask{
 		Repository: f.Repo, TaskText: one(d, "task_text"), TaskPatch: one(d, "task_patch"),
 		FixText: one(d, "fix_text"), FixPatch: one(d, "fix_patch"), FixTests: one(d, "fix_tests"),
-		Static: f.static(ctx, p.Fix, *link.Intro),
+		Static: static(p.Fix, *link.Intro, f.known(ctx, *link.Intro, &fault)),
 	}
 	bench, err := f.bench(ctx, c, "write-statement")
 	if err != nil {
@@ -54,7 +56,7 @@ func (f *family) runWrite(ctx context.Context, c *pipeline.Case) (pipeline.Outco
 		return pipeline.Outcome{}, err
 	}
 	r, err := judges.MakeStatement(ctx, bench, task, options)
-	if err != nil {
+	if err = errors.Join(err, fault); err != nil {
 		return pipeline.Outcome{}, judging.Fault(err)
 	}
 	if err := c.Write(ctx, evWritten, r); err != nil || r.End == judges.StatementAccepted {
@@ -75,8 +77,8 @@ func (f *family) statementOptions() (judges.StatementOptions, error) {
 }
 
 // static is what the rules about leaks compare a statement with besides the dossier.
-func (f *family) static(ctx context.Context, fix, intro gitrepo.Change) leak.Input {
-	in := leak.Input{Known: f.known(ctx, intro), Commits: append([]string{intro.Head, fix.Head}, append(intro.Commits, fix.Commits...)...), Cutoff: intro.Committed}
+func static(fix, intro gitrepo.Change, known func(string) bool) leak.Input {
+	in := leak.Input{Known: known, Commits: slices.Concat([]string{intro.Head, fix.Head}, intro.Commits, fix.Commits), Cutoff: intro.Committed}
 	for _, c := range []gitrepo.Change{intro, fix} {
 		if c.Number > 0 {
 			in.Numbers = append(in.Numbers, c.Number)
