@@ -56,6 +56,15 @@ type said struct {
 		Failed string  `json:"failed"`
 	} `json:"steps"`
 	End, Code, Reason string
+	// Setups are what agents did to find recipes, by state: evidence of its own, whose keys are the states.
+	Setups map[string]setUp `json:"-"`
+}
+
+// setUp is how an agent's search for a recipe ended.
+type setUp struct {
+	Accepted bool    `json:"accepted"`
+	Reason   string  `json:"reason"`
+	Ruling   *ruling `json:"ruling"`
 }
 
 // readSaid takes the rulings out of evidence; ok only if there are any.
@@ -66,16 +75,24 @@ func readSaid(b []byte) (s said, ok bool) {
 			return s, false
 		}
 	}
+	if json.Unmarshal(b, &s.Setups) != nil {
+		s.Setups = nil
+	}
 	s.Rulings = slices.DeleteFunc(s.Rulings, func(r ruling) bool { return r.Judge == "" || len(r.Votes) == 0 })
 	return s, len(s.all()) > 0
 }
 
-// all are the rulings, those of a statement's steps too.
+// all are the rulings, those of a statement's steps and of set-ups too.
 func (s said) all() []ruling {
 	out := slices.Clone(s.Rulings)
 	for _, st := range s.Steps {
 		if st.Ruling != nil {
 			out = append(out, *st.Ruling)
+		}
+	}
+	for _, state := range slices.Sorted(maps.Keys(s.Setups)) {
+		if r := s.Setups[state].Ruling; r != nil {
+			out = append(out, *r)
 		}
 	}
 	return out
@@ -99,6 +116,16 @@ func (s said) text() string {
 		}
 		if st.Failed != "" {
 			fmt.Fprintf(&b, "%s failed: %s\n", st.Kind, oneLine(st.Failed))
+		}
+	}
+	for _, state := range slices.Sorted(maps.Keys(s.Setups)) {
+		end, how := "refused", s.Setups[state]
+		if how.Accepted {
+			end = "accepted"
+		}
+		b.WriteString(oneLine(fmt.Sprintf("the set-up of %s is %s: %s", state, end, how.Reason)) + "\n")
+		if how.Ruling != nil {
+			b.WriteString(how.Ruling.text())
 		}
 	}
 	if s.End != "" {
