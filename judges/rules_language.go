@@ -7,23 +7,23 @@ import (
 )
 
 // stops are frequent words of languages with Latin letters. No word is in two lists of which one is English's, and none is a word that
-// programs or English texts have for other reasons (die, do, no, in, data, per, main, val …).
+// programs or English texts have for other reasons (die, do, no, in, data, per, main, val, var …).
 var stops = map[string]map[string]bool{
 	"English": wordSet(`the of and to is for that this with it on as be are not by from or an have was when which will if we can has but at all there their its would
 should been were they use used using so than then also only because into does now don't isn't doesn't after before instead where what how`),
 	"German": wordSet(`der das und ist nicht ein eine einen einem einer wird werden für mit auf von dem des zu im als auch wenn durch bei nach kann sich oder sind noch wie über
 aus nur aber hat wurde diese dieser dieses muss soll zum zur mehr keine sollte jetzt beim vom`),
 	"French":     wordSet(`le la les des une est dans pour que qui pas ne sur avec ce cette sont plus par aux être du et ou où été fait si mais comme leur lors afin ajout sans au vers permet`),
-	"Spanish":    wordSet(`el los las una es para que por con del se lo como más pero sus está cuando sin sobre este esta ser también fue son ahora entre al y ya cuando añadir`),
-	"Portuguese": wordSet(`os uma para não com que dos das por mais como mas foi ao ele são quando muito nos já está também pelo pela até isso ela entre sem mesmo aos seus quem nas você ao é à`),
-	"Italian":    wordSet(`il che di una per non sono della dei delle nel alla più anche come gli questo questa viene essere quando dal dalla sul nella degli è ma aggiunto stato`),
+	"Spanish":    wordSet(`el los las una es para que por con del se lo como más pero sus está cuando sin sobre este esta ser también fue son ahora entre al y ya añadir`),
+	"Portuguese": wordSet(`os uma para não com que dos das por mais como mas foi ao ele são quando muito nos já está também pelo pela até isso ela entre sem mesmo aos seus quem nas você é à`),
+	"Italian":    wordSet(`il che di una non sono della dei delle nel alla più anche come gli questo questa viene essere quando dal dalla sul nella degli è ma aggiunto stato`),
 	"Dutch":      wordSet(`het een van niet voor met zijn dat deze wordt naar bij ook maar nog als uit kan moet worden aan heeft dit wanneer geen te en je`),
-	"Polish":     wordSet(`nie jest się na do że przez oraz jak dla od po przy ale jego tak już tylko być został zostały które który można także gdy w z`),
+	"Polish":     wordSet(`nie jest się na że przez oraz jak dla od po przy ale jego tak już tylko być został zostały które który można także gdy w z`),
 	"Swedish":    wordSet(`och att det som är inte på för av med den till ett har från om vid eller när kan ska nu så utan blir`),
 	"Danish":     wordSet(`og det som er ikke på af med den til et har fra om ved eller når skal nu så uden bliver blev kan der`),
-	"Czech":      wordSet(`je se na že to pro jako ale při není nebo podle jsou po byl bude aby která který také když do z v`),
-	"Turkish":    wordSet(`ve bir bu için ile olarak değil daha olan gibi çok kadar ama sonra ise var yok olan tarafından eklendi`),
-	"Finnish":    wordSet(`ja on ei se että oli joka kun mutta myös tai ovat kuin jos nyt niin vain sitä tämä`),
+	"Czech":      wordSet(`je se na že pro jako ale při není nebo podle jsou po byl bude aby která který také když z v`),
+	"Turkish":    wordSet(`ve bir bu için ile olarak değil daha olan gibi çok kadar ama sonra ise yok tarafından eklendi`),
+	"Finnish":    wordSet(`ja ei se että oli joka kun mutta myös tai ovat kuin jos nyt niin vain sitä tämä`),
 	"Indonesian": wordSet(`yang dan untuk tidak dengan ini pada dari dalam adalah akan itu juga ke sudah bisa ada oleh atau saat karena`),
 	"Romanian":   wordSet(`și nu este pentru care din cu la pe să sunt mai sau fost prin ca dar când acest această`),
 	"Hungarian":  wordSet(`az és nem egy hogy van meg csak már még ez vagy lehet ha kell szerint után volt`),

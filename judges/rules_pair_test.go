@@ -222,3 +222,16 @@ func TestCompareRules(t *testing.T) {
 		t.Error("agreement of nothing")
 	}
 }
+
+// TestStops: the frequent words of other languages are none of English's, and none that programs and their texts are full of.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	programs := wordSet("die do no in data per main val var if for else as is a on to or")
+	for lang, words := range stops {
+		for w := range words {
+			if lang != "English" && (stops["English"][w] || programs[w]) {
+				t.Errorf("%s: %q tells nothing", lang, w)
+			}
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // statement makes the task's text from the introducing change's own words and lets the rules judge look at the pair.
 func (f *family) statement() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "statement", Version: 4, Pool: pipeline.Git,
+		Name: "statement", Version: 5, Pool: pipeline.Git,
 		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evStatement, evFindings, evPatch},
 		Codes: []pipeline.Code{
 			{Name: "no-statement", Text: "Nothing is left of the introducing change's title once numbers, ids and links are cut."},

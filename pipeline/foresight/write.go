@@ -18,7 +18,7 @@ import (
 // introducing change's own words stand.
 func (f *family) write() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "write-statement", Version: 1, Pool: pipeline.Model, Reads: []string{evSplit, evLink, evTaskSplit, evDossier}, Makes: []string{evWritten},
+		Name: "write-statement", Version: 2, Pool: pipeline.Model, Reads: []string{evSplit, evLink, evTaskSplit, evDossier}, Makes: []string{evWritten},
 		Settings: f.judgeSettings(judges.WriteStatement, judges.RepairStatement, judges.StatementClarity, judges.StatementLeakage),
 		Codes: []pipeline.Code{
 			{Name: "statement-" + judges.StatementUnclear, Text: "The written statement cannot be solved from, also after its repair; the reason has the judge's code."},
