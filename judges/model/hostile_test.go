@@ -83,3 +83,38 @@ func TestWholeTooLarge(t *testing.T) {
 		}
 	})
 }
+
+// TestFinishedStreamsCount: a reply that said its end is whole, whatever the connection does afterwards; its usage never came.
+func TestFinishedStreamsCount(t *testing.T) {
+	t.Parallel()
+	const said = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"yes\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+	for name, after := range map[string]func(http.ResponseWriter, *http.Request){
+		"left open": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"broken": func(w http.ResponseWriter, _ *http.Request) {
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, said)
+				w.(http.Flusher).Flush()
+				after(w, r)
+			}))
+			t.Cleanup(server.CloseClientConnections)
+			ledger := model.NewMemory(0)
+			c, err := model.New(model.Config{
+				Endpoints: []model.Endpoint{{Name: "e", URL: server.URL, Stream: true, Silence: 300 * time.Millisecond, Tries: 1}},
+				Models:    []model.Spec{{Name: "m", Endpoint: "e", MaxOutput: 100, InputUSD: "1", OutputUSD: "1"}},
+			}, model.Options{Ledger: ledger})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := c.Ask(t.Context(), ask("Is it?"), model.Charge{})
+			if err != nil || a.Text != "yes" || a.MicroUSD < 100 {
+				t.Errorf("%+v, %v", a, err)
+			}
+		})
+	}
+}

@@ -114,6 +114,9 @@ func (p price) most(u Usage) int64 {
 	return p.cost(u)
 }
 
+// absurd is how many times the bound no endpoint can mean: one such reply would close a store's budget for good.
+const absurd = 16
+
 // charge is what a reply costs, and a note where what the endpoint said of it cannot be right: then the bound is what it costs.
 func (p price) charge(r Reply, most Usage) (int64, string) {
 	u := r.Usage
@@ -122,6 +125,8 @@ func (p price) charge(r Reply, most Usage) (int64, string) {
 		return p.most(most), "no usage was reported: the cost is the most that it can be"
 	case u.Input < max(1, most.Input/(shareSent*longestToken)) || u.Output <= 0 && r.Text != "" || u.Output < int64(len(r.Text)/longestToken):
 		return max(p.most(most), p.cost(u)), "the reported usage is smaller than the text: the cost is the most that it can be"
+	case u.Input/absurd > most.Input || u.Output/absurd > most.Output:
+		return p.most(most), "the reported usage is absurd: the cost is the most that it can be"
 	case u.Input > most.Input || u.Output > most.Output:
 		return p.cost(u), "the reported usage is larger than the text and the limit allow"
 	}

@@ -94,7 +94,9 @@ func TestCharge(t *testing.T) {
 		{"no input", Reply{Text: "abc", Usage: Usage{Output: 100}}, 500, "smaller"},
 		{"too little", Reply{Text: strings.Repeat("abc ", 1000), Usage: Usage{Input: 100, Output: 5}}, 500, "smaller"},
 		{"no text", Reply{Usage: Usage{Input: 100}}, 100, ""},
-		{"too much", Reply{Text: "abc", Usage: Usage{Input: 5000, Output: 10}}, 5020, "larger"},
+		{"too much", Reply{Text: "abc", Usage: Usage{Input: 4000, Output: 10}}, 4020, "larger"},
+		{"absurd", Reply{Text: "abc", Usage: Usage{Input: 6000, Output: 10}}, 500, "absurd"},
+		{"absurd output", Reply{Text: "abc", Usage: Usage{Input: 100, Output: 9e18}}, 500, "absurd"},
 	} {
 		got, note := p.charge(tt.reply, most)
 		if got != tt.want || !strings.Contains(note, tt.note) || (note == "") != (tt.note == "") {

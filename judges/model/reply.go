@@ -102,8 +102,8 @@ func (c *call) listen(ctx context.Context, stream *openai.ChatCompletionStream) 
 	texts := map[int]*strings.Builder{}
 	for {
 		raw, err := stream.RecvRaw()
-		if errors.Is(err, io.EOF) {
-			break
+		if errors.Is(err, io.EOF) || err != nil && h.finish != "" {
+			break // what ended is whole, though the server forgets to say that nothing follows
 		}
 		if err != nil {
 			return h, c.explain(ctx, err)
