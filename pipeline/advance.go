@@ -152,7 +152,7 @@ func (r *run) tries(ctx context.Context, s step) (store.Attempt, error) {
 		if ctx.Err() != nil {
 			return a, backoff.Permanent(context.Cause(ctx))
 		}
-		if aborts(err) {
+		if Aborts(err) {
 			return a, backoff.Permanent(&endOfRun{err})
 		}
 		a.Transient = err != nil && !IsPermanent(err)

@@ -99,8 +99,8 @@ func Abort(err error) error {
 	return abort{err}
 }
 
-// aborts reports whether the run must end.
-func aborts(err error) bool {
+// Aborts reports whether an error ends the run.
+func Aborts(err error) bool {
 	var a abort
 	return errors.As(err, &a) || errors.Is(err, ErrBudget) || errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC)
 }

@@ -33,7 +33,7 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check what this machine has of what sluice needs, and say how to get the rest",
 		Long: `Check what this machine has of what sluice needs, and say how to get the rest: git, a C compiler, the Docker
-engine and the base image, disk space, and tokens in the environment (whether they are set; never their value).`,
+engine and the images of toolchains, disk space, and tokens in the environment (whether they are set; never their value).`,
 		Example: `  sluice doctor
   sluice doctor --json`,
 		Args: cobra.NoArgs,

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/replay/docker/images"
 )
 
 // TestDoctorWithNothing runs doctor on a machine that has nothing, and looks for values of tokens in what it prints.
@@ -18,7 +22,7 @@ func TestDoctorWithNothing(t *testing.T) {
 		if code := run(args, strings.NewReader(""), &out, &errs); code != int(exitEnvironment) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
-		for _, want := range []string{"not found", "does not answer at unix://", "GITHUB_TOKEN is set"} {
+		for _, want := range []string{"not found", "no docker engine answers at unix://", "GITHUB_TOKEN is set"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%v: no %q in:\n%s", args, want, &out)
 			}
@@ -39,5 +43,25 @@ func TestDiskOfAbsentFolder(t *testing.T) {
 	checks := a.probeDisk(t.Context())
 	if len(checks) != 1 || !strings.Contains(checks[0].Detail, "free for") {
 		t.Errorf("checks: %+v", checks)
+	}
+}
+
+// TestImageChecks: base is required, the others are for their own languages, and an old one is good enough to start with.
+func TestImageChecks(t *testing.T) {
+	t.Parallel()
+	list := []images.Image{{Name: "sluice/rust:trixie", Size: 1e9, Stale: true}}
+	got := map[string]checkStatus{}
+	for _, c := range imageChecks(list) {
+		got[c.Name] = c.Status
+		if !strings.Contains(c.Help, "sluice images build ") {
+			t.Errorf("%s: no advice", c.Name)
+		}
+	}
+	want := map[string]checkStatus{
+		"image for Go and Python": statusMissing, "image for JavaScript and TypeScript": statusWarning, "image for Rust": statusWarning,
+		"image for Java and Kotlin": statusWarning, "image for C and C++": statusWarning,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

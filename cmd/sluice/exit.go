@@ -119,9 +119,9 @@ var classes = []struct {
 	{measure.ErrLabels, exitInput, "see sluice judge bench --help for what a row is"},
 	{measure.ErrReview, exitUsage, "sluice judge list shows judges and codes"},
 	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
-	{docker.ErrNoImage, exitEnvironment, "build or pull it; sluice doctor tells how"},
+	{docker.ErrNoImage, exitEnvironment, "or pull it, if it is yours; sluice images ls shows what there is"},
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
-	{docker.ErrNoSpace, exitEnvironment, "free some space: docker system df shows what is used"},
+	{docker.ErrNoSpace, exitEnvironment, "free some space: sluice images gc, and docker system df shows what is used"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
 }
 

@@ -6,19 +6,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/docker/docker/client"
 	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 
 	"sluice/pipeline/mining"
+	"sluice/replay/docker/images"
 )
-
-// standardImage is what scripts/base-image.sh builds unless SLUICE_BASE_IMAGE names another.
-const standardImage = "sluice/base:trixie"
 
 const (
 	minFreeBytes = 10 << 30 // below it, environments of a few repositories no longer fit
@@ -27,14 +25,6 @@ const (
 
 // Options of git that sluice uses came with this version (merge-tree --write-tree).
 const minGitMajor, minGitMinor = 2, 38
-
-// baseImage returns the name of the base image.
-func (a *app) baseImage() string {
-	if name := a.getenv("SLUICE_BASE_IMAGE"); name != "" {
-		return name
-	}
-	return standardImage
-}
 
 var gitVersion = regexp.MustCompile(`(\d+)\.(\d+)(?:\.\d+)*`)
 
@@ -81,32 +71,46 @@ func (a *app) probeDocker(ctx context.Context) []checkup {
 		Name: "Docker engine", Status: statusMissing, Required: true,
 		Help: "install and start it (apt-get install docker.io) and see that you may use it; --sandbox local works without, for repositories that you trust",
 	}
-	api, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
+	e, err := images.Open(ctx, "")
 	if err != nil {
-		engine.Detail = err.Error()
+		engine.Detail = short(err.Error(), 120)
 		return []checkup{engine}
 	}
-	defer api.Close()
-	info, err := api.Info(ctx)
-	if err != nil {
-		engine.Detail = "does not answer at " + api.DaemonHost()
-		return []checkup{engine}
-	}
+	defer e.Close()
+	version, arch, cpus, memory := e.About()
 	engine.Status = statusOK
-	engine.Detail = fmt.Sprintf("%s, %s, %d CPUs, %s", info.ServerVersion, info.Architecture, info.NCPU, humanize.IBytes(uint64(info.MemTotal)))
-	return []checkup{engine, a.probeImage(ctx, api)}
+	engine.Detail = fmt.Sprintf("%s, %s, %d CPUs, %s", version, arch, cpus, humanize.IBytes(uint64(memory)))
+	list, err := e.List(ctx)
+	if err != nil {
+		engine.Status, engine.Detail = statusMissing, short(err.Error(), 120)
+		return []checkup{engine}
+	}
+	return append([]checkup{engine}, imageChecks(list)...)
 }
 
-func (a *app) probeImage(ctx context.Context, api *client.Client) checkup {
-	name := a.baseImage()
-	c := checkup{
-		Name: "base image", Status: statusMissing, Required: true, Detail: name + " is not there",
-		Help: "build it: scripts/base-image.sh (as root; about two minutes), or name another with SLUICE_BASE_IMAGE",
+// imageChecks look at the image of each toolchain. Only base is required: the others are for their own languages.
+func imageChecks(list []images.Image) []checkup {
+	missing := images.Missing(list)
+	var checks []checkup
+	for _, t := range images.Toolchains() {
+		c := checkup{
+			Name: "image for " + t.About, Status: statusOK, Required: t.Name == images.Base,
+			Help: "make it: sudo sluice images build " + t.Name + " (a few minutes)",
+		}
+		at := slices.IndexFunc(list, func(i images.Image) bool { return i.Name == t.Image() })
+		switch {
+		case at < 0 && c.Required:
+			c.Status, c.Detail = statusMissing, t.Image()+" is not there"
+		case at < 0:
+			c.Status, c.Detail = statusWarning, t.Image()+" is not there"
+		case slices.ContainsFunc(missing, func(m images.Toolchain) bool { return m.Name == t.Name }):
+			c.Status, c.Detail = statusWarning, fmt.Sprintf("%s, %s, is not up to date", t.Image(), bytesOf(list[at].Size))
+		default:
+			c.Detail = fmt.Sprintf("%s, %s", t.Image(), bytesOf(list[at].Size))
+		}
+		checks = append(checks, c)
 	}
-	if image, err := api.ImageInspect(ctx, name); err == nil {
-		c.Status, c.Detail = statusOK, fmt.Sprintf("%s, %s", name, humanize.IBytes(uint64(image.Size)))
-	}
-	return c
+	return checks
 }
 
 // probeDisk looks at the folder of the store, or the nearest one above it that exists.

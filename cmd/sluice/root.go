@@ -31,7 +31,7 @@ Exit codes:
 	flags.BoolVarP(&a.opts.verbose, "verbose", "v", false, "log what is done")
 	root.AddCommand(
 		newBuild(a), newMine(a), newLeads(a), newSZZ(a), newExport(a), newEvaluate(a), newList(a), newStatus(a), newCost(a), newExplain(a), newReview(a), newRetry(a),
-		newCalibrate(a), newJudge(a), newStore(a), newDoctor(a), newVersion(a), newDemo(a), newDocs(a),
+		newCalibrate(a), newJudge(a), newStore(a), newImages(a), newStates(a), newDoctor(a), newVersion(a), newDemo(a), newDocs(a),
 	)
 	return root
 }

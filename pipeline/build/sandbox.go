@@ -64,7 +64,9 @@ type lazy struct {
 	err    error
 }
 
-// lazy returns the sandbox as something that opens itself.
+// Lazy returns the sandbox as one that opens itself when it is first needed. Its errors that everything would meet end a run.
+func (c SandboxConfig) Lazy(dir string) replay.Opener { return c.lazy(dir) }
+
 func (c SandboxConfig) lazy(dir string) *lazy { return &lazy{config: c, dir: dir} }
 
 func (l *lazy) open(ctx context.Context) (replay.Opener, error) {

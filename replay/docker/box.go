@@ -34,7 +34,7 @@ type box struct {
 
 func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
 	cfg, host := s.config(spec)
-	made, err := s.api.ContainerCreate(ctx, cfg, host, nil, nil, "sluice-"+randomName())
+	made, err := s.api.ContainerCreate(ctx, cfg, host, nil, nil, namePrefix+randomName())
 	if err != nil {
 		return nil, engineError("creating a container", err)
 	}

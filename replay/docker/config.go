@@ -27,6 +27,15 @@ const (
 	caFile  = "/run/sluice-ca.pem"
 )
 
+// Labels of what sluice makes that others read.
+const (
+	LabelOurs = labelOurs          // "1" on everything
+	LabelEnv  = labelEnv           // on an environment: its fingerprint
+	LabelBase = labelBase          // on an environment: the id of the image that it was built from
+	LabelTool = "sluice.toolchain" // on an image of a toolchain, and on what is built from it: the toolchain's name
+	LabelMade = "sluice.made"      // likewise: the digest of what made it
+)
+
 const (
 	labelOurs   = "sluice"
 	labelOwner  = "sluice.owner"
@@ -34,6 +43,7 @@ const (
 	labelJob    = "sluice.job"
 	labelEnv    = "sluice.env"  // on an environment: its fingerprint
 	labelBase   = "sluice.base" // on an environment: the id of the image it was built from
+	namePrefix  = "sluice-"     // of containers
 	defaultUser = "10001:10001"
 	rootUser    = "0:0"
 

@@ -95,28 +95,39 @@ const pingTimeout = 10 * time.Second
 // New connects to the engine and removes what dead processes of this host left there. It returns ErrNoEngine when none
 // answers.
 func New(ctx context.Context, o Options) (*Sandbox, error) {
-	opts := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
-	if o.Host != "" {
-		opts = append(opts, client.WithHost(o.Host))
-	}
-	api, err := client.NewClientWithOpts(opts...)
+	api, info, err := Connect(ctx, o.Host)
 	if err != nil {
-		return nil, fmt.Errorf("configuring the docker client: %w", err)
+		return nil, err
 	}
-	s, err := open(ctx, api, o)
+	s, err := open(ctx, api, info, o)
 	if err != nil {
 		return nil, errors.Join(err, api.Close())
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, api *client.Client, o Options) (*Sandbox, error) {
+// Connect returns a client of the engine at an address, "" for the environment's, and what the engine says of itself.
+// It returns ErrNoEngine when none answers.
+func Connect(ctx context.Context, host string) (*client.Client, system.Info, error) {
+	opts := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
+	if host != "" {
+		opts = append(opts, client.WithHost(host))
+	}
+	api, err := client.NewClientWithOpts(opts...)
+	if err != nil {
+		return nil, system.Info{}, fmt.Errorf("configuring the docker client: %w", err)
+	}
 	ask, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	info, err := api.Info(ask)
 	if err != nil {
-		return nil, fmt.Errorf("%w at %s: %w", ErrNoEngine, api.DaemonHost(), err)
+		err = fmt.Errorf("%w at %s: %w", ErrNoEngine, api.DaemonHost(), err)
+		return nil, info, errors.Join(err, api.Close())
 	}
+	return api, info, nil
+}
+
+func open(ctx context.Context, api *client.Client, info system.Info, o Options) (*Sandbox, error) {
 	if o.Clock == nil {
 		o.Clock = machineClock{}
 	}

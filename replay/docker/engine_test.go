@@ -27,7 +27,7 @@ func newTest(t *testing.T, o Options) *Sandbox {
 	case os.Getenv("SLUICE_REQUIRE_DOCKER") == "1":
 		t.Fatalf("SLUICE_REQUIRE_DOCKER is set: %v", err)
 	default:
-		t.Skipf("needs a docker engine with %s (scripts/base-image.sh): %v", testImage, err)
+		t.Skipf("needs a docker engine with %s (sluice images build): %v", testImage, err)
 	}
 	return s
 }

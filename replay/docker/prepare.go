@@ -44,7 +44,7 @@ func (s *Sandbox) prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 		return replay.Env{}, err
 	}
 	if id, err := s.find(ctx, r.Fingerprint, base); err != nil || id != "" {
-		return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id}, err
+		return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id}, errors.Join(err, s.touch(ctx, id, r.Fingerprint))
 	}
 	if base == "" {
 		if base, err = s.pull(ctx, r.Image); err != nil {
@@ -105,13 +105,14 @@ func sameArch(image, kernel string) bool {
 	return image == or(names[kernel], kernel)
 }
 
-// localOnly images are made by a script of ours; no registry is asked for them.
+// localOnly images are made by package images; no registry is asked for them.
 const localOnly = "sluice/"
 
 // pull fetches an image and returns its id.
 func (s *Sandbox) pull(ctx context.Context, ref string) (string, error) {
 	if strings.HasPrefix(ref, localOnly) {
-		return "", fmt.Errorf("%w: %s; scripts/base-image.sh builds the base image", ErrNoImage, ref)
+		name, _, _ := strings.Cut(strings.TrimPrefix(ref, localOnly), ":")
+		return "", fmt.Errorf("%w: %s: make it with sluice images build %s", ErrNoImage, ref, name)
 	}
 	r, err := s.api.ImagePull(ctx, ref, image.PullOptions{})
 	if err != nil {
@@ -141,6 +142,18 @@ func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, e
 		return "", nil
 	}
 	return in.ID, nil
+}
+
+// touch notes in the engine that an environment is used: the time at which an image was last named is what sluice images gc goes by.
+func (s *Sandbox) touch(ctx context.Context, id, fingerprint string) error {
+	if id == "" {
+		return nil
+	}
+	err := s.api.ImageTag(ctx, id, envRepository+":"+fingerprint)
+	if err == nil || cerrdefs.IsNotFound(err) { // removed just now: the run will say so
+		return nil
+	}
+	return engineError("noting the use of an environment", err)
 }
 
 func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o origin) (env replay.Env, err error) {

@@ -3,6 +3,8 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -53,13 +55,19 @@ func (s *Sandbox) removeContainers(ctx context.Context, label string, kind func(
 	}
 	var ids []string
 	for _, c := range all {
-		if c.Labels[labelOurs] == "1" && kind(c) {
+		if c.Labels[labelOurs] == "1" && named(c) && kind(c) {
 			ids = append(ids, c.ID)
 		}
 	}
 	return each(ctx, ids, func(ctx context.Context, id string) error {
 		return s.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	})
+}
+
+// named reports whether a container has a name that we gave. Labels alone do not make it ours: a container that somebody starts of an
+// image of ours, to look at it, inherits the image's.
+func named(c container.Summary) bool {
+	return slices.ContainsFunc(c.Names, func(n string) bool { return strings.HasPrefix(n, "/"+namePrefix) })
 }
 
 // each removes things in parallel. One that is gone already, or is being removed, is as good as removed.
