@@ -15,13 +15,15 @@ import (
 func FuzzDetect(f *testing.F) {
 	files := []string{
 		"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "pytest.ini", "go.mod", "go.work", "x.go", "requirements/test.txt",
+		"package.json", "pnpm-workspace.yaml", "yarn.lock", "vitest.config.ts",
 	}
 	for i, seed := range []string{
 		"[project]\nname='p'\ndependencies=['a','--x']\n[tool.poetry.dependencies]\nx=[{version='^1'}]\n[dependency-groups]\ntest=[{include-group='test'}]\n",
 		"[options]\ninstall_requires = file: ../x, requirements.txt\n a\n[tool:pytest]\naddopts = -k '\n",
 		"setup(install_requires=[*a, 'b' 'c', ('d')] + x, **y)\nx = x\n", "-r requirements.txt\n-r/etc/passwd\n-e .[test]\nx[\n",
 		"[testenv]\ndeps = -r requirements.txt\n", "[pytest]\naddopts = \"\n", "module m\nreplace a => ../b\n", "use ../..\n", "package x\nimport \"a.b/c\"\n",
-		"\x00\xff",
+		`{"name":"p","packageManager":"npm@--x","workspaces":["*","!{a"],"scripts":{"test":"mocha -r ../x $(y)"},"dependencies":{"a":"file:../.."}}`,
+		"packages: [a, '../**']\n", "__metadata:\n  version: 6\n", "workspace: 1", "\x00\xff",
 	} {
 		f.Add([]byte(seed), []byte("good>=1\n"), uint8(i))
 	}

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -28,14 +27,6 @@ func Names(ctx context.Context, t replay.Tree, paths []string) ([]string, error)
 			return nil, fmt.Errorf("reading a project's names: %w", err)
 		}
 		names = append(names, list...)
-	}
-	text, err := s.Read("package.json") // no tool of that language is known yet
-	if err != nil {
-		return nil, err
-	}
-	var npm struct{ Name string }
-	if json.Unmarshal([]byte(text), &npm) == nil {
-		names = append(names, npm.Name)
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), nil

@@ -12,10 +12,13 @@ import (
 	"sluice/replay"
 	"sluice/replay/narrow"
 	"sluice/replay/tools/gotest"
+	"sluice/replay/tools/jest"
+	"sluice/replay/tools/mocha"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/pytest"
 	"sluice/replay/tools/report"
 	"sluice/replay/tools/unittest"
+	"sluice/replay/tools/vitest"
 )
 
 // Tool is what every test tool knows.
@@ -71,6 +74,9 @@ var table = []Tool{
 	gotest.Tool{},
 	unittest.Tool{},
 	pytest.Tool{},
+	vitest.Tool{},
+	jest.Tool{},
+	mocha.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

@@ -1,0 +1,152 @@
+package node
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"sluice/replay/tools/project"
+)
+
+// manager is a package manager of a certain version.
+type manager struct {
+	name    string // npm, pnpm, yarn (classic) or berry
+	install string // what to install it as from the registry; "" for the npm that comes with node
+	frozen  bool   // there is a lock file
+	note    string
+}
+
+var lockFiles = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb"}
+
+// The versions that a lock file's format speaks of, where the project names none. They are the last that write that format, so that a
+// later release changes nothing.
+var (
+	pnpmByLock = map[string]string{"5.1": "4", "5.2": "5", "5.3": "6", "5.4": "7", "6.0": "8", "6.1": "8", "7.0": "9", "9.0": "9"}
+	yarnByLock = map[string]string{"4": "2.4.3", "5": "3.0.2", "6": "3.8.7", "7": "4.0.0", "8": "4.9.4"}
+)
+
+const (
+	yarnClassic = "1.22.22"
+	npmOfOldest = "6.14.18" // of lock files of version 1, which later ones resolve anew
+)
+
+var (
+	declared    = regexp.MustCompile(`^(npm|pnpm|yarn)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)`)
+	plainRange  = regexp.MustCompile(`^[\^~>=<]*\s*\d+(?:\.(?:\d+|x))*(?:\.(?:\d+|x))*$`)
+	pnpmLock    = regexp.MustCompile(`(?m)^lockfileVersion:\s*'?"?(\d+(?:\.\d+)?)`)
+	berryLock   = regexp.MustCompile(`(?m)^__metadata:\s*\n(?:\s+.*\n)*?\s+version:\s*(\d+)`)
+	npmLock     = regexp.MustCompile(`"lockfileVersion":\s*(\d+)`)
+	yarnRelease = regexp.MustCompile(`yarn-(\d+\.\d+\.\d+)[^/]*\.c?js$`)
+)
+
+// findManager tells which package manager a workspace is installed with: the one that its manifest declares, else its lock file's.
+func findManager(t *project.Tree, dir string, m *manifest) (manager, error) {
+	var got manager
+	if d := declared.FindStringSubmatch(m.PackageManager); d != nil {
+		got = pinned(d[1], d[2])
+	}
+	for _, name := range []string{"pnpm", "yarn", "npm"} {
+		if v := m.Volta[name]; got.name == "" && plainRange.MatchString(v) {
+			got = pinned(name, v)
+		}
+	}
+	return byLock(t, dir, m, got)
+}
+
+// pinned is a manager whose version the project names.
+func pinned(name, version string) manager {
+	switch {
+	case name == "yarn" && !strings.HasPrefix(version, "1.") && version != "1":
+		return manager{name: "berry", install: "@yarnpkg/cli-dist@" + version}
+	default:
+		return manager{name: name, install: name + "@" + version}
+	}
+}
+
+// byLock completes what the project declares with what its lock files tell. A lock file of another manager than the declared one does
+// not count.
+func byLock(t *project.Tree, dir string, m *manifest, got manager) (manager, error) {
+	read := func(name string) (string, error) {
+		text, err := t.Read(path.Join(dir, name))
+		if err != nil {
+			return "", fmt.Errorf("reading a lock file: %w", err)
+		}
+		return text, nil
+	}
+	has := func(name string) bool { return t.Has(path.Join(dir, name)) }
+	switch {
+	case has("pnpm-lock.yaml") && (got.name == "" || got.name == "pnpm"):
+		text, err := read("pnpm-lock.yaml")
+		return pnpmOf(got, m, text), err
+	case has("yarn.lock") && (got.name == "" || got.name == "yarn" || got.name == "berry"):
+		text, err := read("yarn.lock")
+		return yarnOf(t, dir, got, text), err
+	case has("package-lock.json"), has("npm-shrinkwrap.json"):
+		if got.name != "" && got.name != "npm" {
+			return got, nil
+		}
+		name := "package-lock.json"
+		if has("npm-shrinkwrap.json") {
+			name = "npm-shrinkwrap.json"
+		}
+		text, err := read(name)
+		return npmOf(got, text), err
+	}
+	if has("bun.lock") || has("bun.lockb") {
+		got.note = "the lock file is bun's, which sluice does not run: versions are not locked"
+	}
+	if got.name == "" {
+		got.name = "npm"
+	}
+	return got, nil
+}
+
+func pnpmOf(got manager, m *manifest, lock string) manager {
+	got.name, got.frozen = "pnpm", lock != ""
+	if got.install != "" {
+		return got
+	}
+	version := "9"
+	if l := pnpmLock.FindStringSubmatch(lock); l != nil && pnpmByLock[l[1]] != "" {
+		version = pnpmByLock[l[1]]
+	}
+	if r := m.Engines["pnpm"]; version == "9" && plainRange.MatchString(r) && strings.HasPrefix(strings.TrimLeft(r, "^~>="), "10") {
+		version = "10" // both write the same format
+	}
+	got.install = "pnpm@" + version
+	got.note = "the version of pnpm is told by the lock file only: " + version
+	return got
+}
+
+func yarnOf(t *project.Tree, dir string, got manager, lock string) manager {
+	got.frozen = true
+	b := berryLock.FindStringSubmatch(lock)
+	if got.install != "" {
+		return got
+	}
+	if b == nil {
+		got.name, got.install = "yarn", "yarn@"+yarnClassic
+		return got
+	}
+	version := yarnByLock[b[1]]
+	if version == "" {
+		version = yarnByLock["8"]
+	}
+	for f := range t.Files() {
+		if r := yarnRelease.FindStringSubmatch(f); r != nil && path.Dir(f) == path.Join(dir, ".yarn/releases") && !strings.HasPrefix(r[1], "1.") {
+			version = r[1] // of several the greatest, which is the one in use more often than not
+			got.note = "yarn is the release that the project brings"
+			break
+		}
+	}
+	return manager{name: "berry", install: "@yarnpkg/cli-dist@" + version, frozen: true, note: got.note}
+}
+
+func npmOf(got manager, lock string) manager {
+	got.name, got.frozen = "npm", true
+	if l := npmLock.FindStringSubmatch(lock); got.install == "" && l != nil && l[1] == "1" {
+		got.install = "npm@" + npmOfOldest
+	}
+	return got
+}
