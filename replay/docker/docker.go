@@ -68,6 +68,8 @@ type Sandbox struct {
 	owner  string // this process, in the label of everything made here
 	run    string // this Sandbox, likewise
 
+	free func() (bytes uint64, known bool) // of the engine's disk
+
 	mu       sync.Mutex
 	building map[string]chan struct{} // by fingerprint: a token held while its image is built
 }
@@ -144,6 +146,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	s := &Sandbox{
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),
 		limits:   merge(o.Limits, defaultLimits(info.NCPU)),
+		free:     func() (uint64, bool) { return DiskFree(api, info) },
 		building: map[string]chan struct{}{},
 	}
 	if err := s.reap(ctx); err != nil {

@@ -157,6 +157,9 @@ func (s *Sandbox) touch(ctx context.Context, id, fingerprint string) error {
 }
 
 func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o origin) (env replay.Env, err error) {
+	if err := s.room(); err != nil {
+		return env, err
+	}
 	ca, err := s.o.Network.bundle()
 	if err != nil {
 		return env, err

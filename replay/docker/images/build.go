@@ -2,6 +2,7 @@ package images
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type BuildOptions struct {
 	Mirror string // address of a Debian mirror; "" is the one that this host's apt uses, else debootstrap's own
 	Force  bool   // also what is up to date, for newer packages
 	Log    func(line string)
+	script string // tests have another one
 }
 
 // Built is what became of one toolchain.
@@ -55,7 +57,7 @@ func (e *Engine) Build(ctx context.Context, list []Toolchain, o BuildOptions) ([
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("making images: %w", ctx.Err())
 		case failed[t.From]:
-			b.Err = fmt.Errorf("making %s: there is no %s for it to be on", t.Image(), t.From)
+			b.Err = fmt.Errorf("making %s: there is no %s for it to be on", t.Image(), Toolchain{Name: t.From}.Image())
 		case o.Force || anew[t.From] || slices.ContainsFunc(todo, func(m Toolchain) bool { return m.Name == t.Name }):
 			b.Err = e.make(ctx, t, o)
 			b.Done = b.Err == nil
@@ -88,7 +90,7 @@ func (e *Engine) run(ctx context.Context, t Toolchain, o BuildOptions) error {
 	r, w := io.Pipe()
 	read := make(chan string, 1)
 	go func() { read <- lines(r, o.Log) }()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script, "image.sh")
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", cmp.Or(o.script, script), "image.sh")
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, w
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -125,7 +127,7 @@ func (e *Engine) environ(t Toolchain, o BuildOptions) ([]string, error) {
 	}
 	from := ""
 	if t.From != "" {
-		from = "sluice/" + t.From + ":" + suite
+		from = Toolchain{Name: t.From}.Image()
 	}
 	labels := []string{docker.LabelOurs + "=1", docker.LabelTool + "=" + t.Name, docker.LabelMade + "=" + t.digest()}
 	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "SUITE="+suite,
@@ -150,20 +152,12 @@ func lines(r io.Reader, log func(string)) string {
 
 // Free is how many bytes the engine's disk and the one for temporary files have free; known is false where the engine is elsewhere.
 func (e *Engine) Free() (engine, temp uint64, known bool) {
-	temp, err := free(os.TempDir())
-	if err != nil || !strings.HasPrefix(e.api.DaemonHost(), "unix://") {
+	engine, known = docker.DiskFree(e.api, e.info)
+	var st syscall.Statfs_t
+	if !known || syscall.Statfs(os.TempDir(), &st) != nil {
 		return 0, 0, false
 	}
-	engine, err = free(e.info.DockerRootDir)
-	return engine, temp, err == nil
-}
-
-func free(dir string) (uint64, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return st.Bavail * uint64(st.Bsize), nil
+	return engine, st.Bavail * uint64(st.Bsize), true
 }
 
 // suffices says whether the disks have room for making a toolchain: a new system is in the folder for temporary files first, and

@@ -209,7 +209,7 @@ func freshen(list []Image) {
 			if t.Image() != i.Name || t.From == "" {
 				continue
 			}
-			k := slices.IndexFunc(list, func(b Image) bool { return b.Name == "sluice/"+t.From+":"+suite })
+			k := slices.IndexFunc(list, func(b Image) bool { return b.Name == Toolchain{Name: t.From}.Image() })
 			i.Stale = i.Stale || k < 0 || list[k].Stale || !on(*i, list[k])
 		}
 		for _, above := range list {
