@@ -55,3 +55,13 @@ func TestDeadContainer(t *testing.T) {
 		t.Error("a running container of a namesake is taken")
 	}
 }
+
+// TestNamed: a container of an image of ours inherits its labels, and may be a bystander's all the same.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"/" + namePrefix + randomName(): true, "/eager_hopper": false, "/my-sluice-box": false, "": false} {
+		if got := named(container.Summary{Names: []string{name}}); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

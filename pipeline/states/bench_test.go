@@ -1,0 +1,135 @@
+package states
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/demo"
+	"sluice/miners/gitrepo"
+	"sluice/pipeline/history"
+	"sluice/replay"
+	"sluice/replay/docker"
+	"sluice/replay/tools"
+)
+
+// benchRepo is the repository that SLUICE_BENCH_REPO names, else the demo's.
+func benchRepo(b *testing.B) *history.History {
+	b.Helper()
+	dir := os.Getenv("SLUICE_BENCH_REPO")
+	if dir == "" {
+		dir = b.TempDir() + "/demo"
+		if _, err := demo.Author(b.Context(), dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	m, err := gitrepo.Open(b.Context(), dir, b.TempDir(), gitrepo.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = m.Close() })
+	return history.New(m, "")
+}
+
+// stopwatch wraps the command of the test step: it leaves how long that took by the container's own clock, in nanoseconds.
+const stopwatch = `s=$(date +%s%N); "$@"; c=$?; e=$(date +%s%N); echo $((e-s)) >"$OUT/bare"; exit $c`
+
+// timed runs a state and returns how long that took here, and how long the bare test command took in there.
+func timed(b *testing.B, s replay.Sandbox, env replay.Env, tree replay.Tree) (wall, bare time.Duration) {
+	b.Helper()
+	tool, err := tools.For(env.Recipe.Runner)
+	if err != nil {
+		b.Fatal(err)
+	}
+	steps := tool.Steps(env.Recipe, replay.Target{})
+	for i := range steps {
+		if steps[i].Name == tools.StepTest {
+			steps[i].Args = append([]string{"env", "OUT={out}", "sh", "-c", stopwatch, "sh"}, steps[i].Args...)
+		}
+	}
+	started := time.Now()
+	res, err := s.Run(b.Context(), replay.Job{Name: "bench", Tree: tree, Env: env, Steps: steps})
+	wall = time.Since(started)
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(res.Files["bare"])), 10, 64)
+	if err != nil {
+		b.Fatalf("the stopwatch says %q: %v", res.Files["bare"], err)
+	}
+	return wall, time.Duration(n)
+}
+
+// BenchmarkWarmRun compares a run in an environment that is there with the bare test command in the same container. It says how
+// many times as long it takes, half a second aside, and how much longer.
+func BenchmarkWarmRun(b *testing.B) {
+	s, tree, r := benchState(b)
+	env, err := s.Prepare(b.Context(), r, tree)
+	if err != nil {
+		b.Fatal(err)
+	}
+	timed(b, s, env, tree)
+	var wall, bare time.Duration
+	for b.Loop() {
+		w, n := timed(b, s, env, tree)
+		wall, bare = wall+w, bare+n
+	}
+	b.ReportMetric((wall-time.Duration(b.N)*time.Second/2).Seconds()/bare.Seconds(), "x-bare")
+	b.ReportMetric((wall-bare).Seconds()/float64(b.N), "s-more")
+	b.ReportMetric(bare.Seconds()/float64(b.N), "s-bare")
+}
+
+// BenchmarkColdState compares a state whose environment is there already, for another state shares it, with one that must build it.
+func BenchmarkColdState(b *testing.B) {
+	s, tree, r := benchState(b)
+	var alone, shared time.Duration
+	for i := 0; b.Loop(); i++ {
+		r.Env["SLUICE_BENCH"] = strconv.FormatInt(time.Now().UnixNano(), 36) // an environment that nobody has
+		sealed, err := tools.Seal(b.Context(), tree, r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		alone += cold(b, s, sealed, tree)
+		shared += cold(b, s, sealed, tree)
+	}
+	b.ReportMetric(shared.Seconds()/alone.Seconds(), "x-unshared")
+	b.ReportMetric(alone.Seconds()/float64(b.N), "s-unshared")
+}
+
+func cold(b *testing.B, s replay.Sandbox, r replay.Recipe, tree replay.Tree) time.Duration {
+	b.Helper()
+	started := time.Now()
+	env, err := s.Prepare(b.Context(), r, tree)
+	if err != nil {
+		b.Fatal(err)
+	}
+	timed(b, s, env, tree)
+	return time.Since(started)
+}
+
+// benchState is the newest state, with its recipe.
+func benchState(b *testing.B) (replay.Sandbox, replay.Tree, replay.Recipe) {
+	b.Helper()
+	s, err := docker.New(context.Background(), docker.Options{})
+	if err != nil {
+		b.Skip(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	h := benchRepo(b)
+	tip, err := h.Mirror.Tip(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	tree, err := h.Tree(b.Context(), tip)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := tools.Detect(b.Context(), tree, tools.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s, tree, r
+}
