@@ -14,6 +14,7 @@ import (
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
 	"sluice/replay/tools/mocha"
+	"sluice/replay/tools/nodetest"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/pytest"
 	"sluice/replay/tools/report"
@@ -77,6 +78,7 @@ var table = []Tool{
 	vitest.Tool{},
 	jest.Tool{},
 	mocha.Tool{},
+	nodetest.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

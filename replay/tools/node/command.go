@@ -21,6 +21,7 @@ type Run struct {
 	Ext      string   `json:"ext,omitempty"`    // of the reporter's file, with the dot
 	Each     bool     `json:"each,omitempty"`   // a file that cannot be loaded keeps the others from running: each is tried alone then
 	Always   bool     `json:"always,omitempty"` // each file is always run alone
+	Glob     bool     `json:"glob,omitempty"`   // the tool of older versions knows no patterns: they are expanded for it
 	Files    []string `json:"files,omitempty"`
 }
 

@@ -79,6 +79,39 @@ async function alone(words, files, first) {
   return code
 }
 
+// expand lists the files that a pattern fits, in order; a name without a pattern stays. Folders stand for the code below them.
+function expand(pattern) {
+  const special = /[*?{[+@!]/.test(pattern)
+  const at = path.resolve(cwd, pattern)
+  if (!special && !(fs.existsSync(at) && fs.statSync(at).isDirectory())) return [pattern]
+  const fits = special ? expression(pattern.replace(/^\.\//, '')) : { test: f => f.startsWith(path.relative(cwd, at) + '/') && /\.[cm]?[jt]s$/.test(f) }
+  return walk('').filter(f => fits.test(f))
+}
+
+function expression(glob) {
+  const parts = glob.match(/\*\*\/|\*\*|\*|\?|[+@]\([^)]*\)|\{[^}]*\}|[^*?{+@]+|./g) || []
+  const any = list => '(?:' + list.map(quote).join('|') + ')'
+  return new RegExp('^' + parts.map(p => {
+    if (p === '**/') return '(?:.*/)?'
+    if (p === '**') return '.*'
+    if (p === '*') return '[^/]*'
+    if (p === '?') return '[^/]'
+    if (p.length > 2 && (p[0] === '{' || p[1] === '(')) return any(p.slice(p[0] === '{' ? 1 : 2, -1).split(p[0] === '{' ? ',' : '|')) + (p[0] === '+' ? '+' : '')
+    return quote(p)
+  }).join('') + '$')
+}
+
+const quote = s => s.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+function walk(dir) {
+  const entries = fs.readdirSync(path.join(cwd, dir), { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)
+  return entries.flatMap(e => {
+    const name = dir ? dir + '/' + e.name : e.name
+    if (e.isDirectory()) return e.name === 'node_modules' || e.name[0] === '.' ? [] : walk(name)
+    return e.isFile() ? [name] : []
+  })
+}
+
 async function main() {
   const bin = program()
   if (bin === null) {
@@ -87,7 +120,7 @@ async function main() {
   }
   const file = c.reporter ? reporter() : ''
   const words = (c.node || []).concat(bin, args).map(a => a.split('@reporter@').join(file))
-  const files = c.files || []
+  const files = c.glob ? (c.files || []).flatMap(expand) : c.files || []
   if (c.always) return alone(words, files, { code: 0 })
   const r = await run(words.concat(files))
   if (r.signal) {
