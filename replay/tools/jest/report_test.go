@@ -79,10 +79,10 @@ func TestSteps(t *testing.T) {
 	}
 	steps := Tool{}.Steps(r, replay.Target{Paths: []string{"src/a.test.ts", "src/__snapshots__/a.test.ts.snap", "src/helper.ts"}})
 	args := steps[len(steps)-1].Args
-	if text := strings.Join(args[5:], " "); !strings.HasPrefix(text, "--config jest.unit.js --ci --runInBand") || !strings.HasSuffix(text, "--runTestsByPath") {
+	if text := strings.Join(args[11:], " "); !strings.HasPrefix(text, "--config jest.unit.js --ci --runInBand") || !strings.HasSuffix(text, "--runTestsByPath") {
 		t.Errorf("the arguments are %q", text)
 	}
-	if config := args[4]; !strings.Contains(config, `"node":["--experimental-vm-modules"]`) || !strings.Contains(config, `"files":["src/a.test.ts"]`) {
+	if config := args[10]; !strings.Contains(config, `"node":["--experimental-vm-modules"]`) || !strings.Contains(config, `"files":["src/a.test.ts"]`) {
 		t.Errorf("the run is %.300s", config)
 	}
 }

@@ -110,11 +110,12 @@ func TestChoose(t *testing.T) {
 func TestBuildSteps(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		`{"pretest": "npm run build", "build": "tsc", "test": "mocha dist"}`:                     "pretest",
-		`{"pretest": "eslint .", "test": "mocha"}`:                                               "",
-		`{"build": "tsc", "test": "tsc && mocha dist"}`:                                          "build",
-		`{"gen": "node generate.js", "test": "npm run gen && npm run unit", "unit": "mocha"}`:    "gen",
-		`{"lint": "eslint build", "test": "npm run lint && mocha", "posttest": "npm run build"}`: "",
+		`{"pretest": "npm run build", "build": "tsc", "test": "mocha dist"}`:                                             "pretest",
+		`{"pretest": "eslint .", "test": "mocha"}`:                                                                       "",
+		`{"build": "tsc", "test": "tsc && mocha dist"}`:                                                                  "build",
+		`{"gen": "node generate.js", "test": "npm run gen && npm run unit", "unit": "mocha"}`:                            "gen",
+		`{"gen": "node generate.js", "test": "npm run js && tsd", "js": "npm run gen && npm run unit", "unit": "mocha"}`: "gen",
+		`{"lint": "eslint build", "test": "npm run lint && mocha", "posttest": "npm run build"}`:                         "",
 	} {
 		r, err := Recipe(scan(t, tooltest.Tree{"package.json": `{"scripts": ` + script + `}`}), "", Extra{Runner: "mocha"})
 		if err != nil {
@@ -126,6 +127,25 @@ func TestBuildSteps(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s builds %q, want %q", script, text, want)
+		}
+	}
+}
+
+func TestWantedNode(t *testing.T) {
+	t.Parallel()
+	for engines, want := range map[string]int{
+		">=22.19.0": 22, "^20.19.0 || ^22.13.0 || >=24": 0, ">= 18": 0, "": 0, "*": 0, "^14 || ^16": 16, "<19": 18, ">=14 <17": 16, "0.10 || 0.12": 0,
+		"20.x": 0, "^22 || >=24": 22, "v16.4.0": 16, ">=99": 0, "--x": 0, "99999999999999999999": 0,
+	} {
+		got, err := wantedNode(scan(t, tooltest.Tree{}), nil, &manifest{Engines: map[string]string{"node": engines}})
+		if err != nil || got != want {
+			t.Errorf("engines %q want node %d, want %d; %v", engines, got, want, err)
+		}
+	}
+	for text, want := range map[string]int{"v16.3.0\n": 16, "20": 0, "lts/*": 0, "22": 22, "9": 0} {
+		got, err := wantedNode(scan(t, tooltest.Tree{".nvmrc": text}), []string{""})
+		if err != nil || got != want {
+			t.Errorf(".nvmrc %q wants node %d, want %d; %v", text, got, want, err)
 		}
 	}
 }

@@ -71,11 +71,18 @@ func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	r.Notes = notes(pm, m)
-	r.Install = installSteps(top, pm)
+	major, err := wantedNode(t, []string{root, top}, own, m)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	if major != 0 {
+		r.Env[homeVar] = nodeHome
+	}
+	r.Install = installSteps(top, pm, r.Env, major)
 	r.Build = append(r.Build, replay.Step{
-		Name: "link dependencies", Args: []string{"node", "-e", linkProgram, "--", installed, path.Join("{tree}", top)}, MustPass: true,
+		Name: "link dependencies", Args: with(r.Env, "node", "-e", linkProgram, "--", installed, path.Join("{tree}", top)), MustPass: true,
 	})
-	r.Build = append(r.Build, buildSteps(t, root, own, x.Runner)...)
+	r.Build = append(r.Build, buildSteps(t, root, own, &r)...)
 	return r, nil
 }
 
@@ -200,18 +207,23 @@ func words(command string) []string { return strings.Fields(command) }
 //go:embed install.js
 var installProgram string
 
-func installSteps(top string, pm manager) []replay.Step {
+// quiet makes the managers write to no cache of the environment's, ask nothing and send nothing.
+var quiet = map[string]string{
+	"npm_config_cache": "/tmp/npm-cache", "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false",
+	"npm_config_progress": "false", "XDG_CACHE_HOME": "/tmp/xdg-cache", "YARN_CACHE_FOLDER": "/tmp/yarn-cache",
+	"YARN_ENABLE_GLOBAL_CACHE": "false", "YARN_NODE_LINKER": "node-modules", "YARN_ENABLE_SCRIPTS": "true",
+	"YARN_CHECKSUM_BEHAVIOR": "ignore", "npm_config_engine_strict": "false",
+}
+
+func installSteps(top string, pm manager, env map[string]string, major int) []replay.Step {
 	var steps []replay.Step
-	quiet := map[string]string{
-		"npm_config_cache": "/tmp/npm-cache", "npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false",
-		"npm_config_progress": "false", "XDG_CACHE_HOME": "/tmp/xdg-cache", "YARN_CACHE_FOLDER": "/tmp/yarn-cache",
-		"YARN_ENABLE_GLOBAL_CACHE": "false", "YARN_NODE_LINKER": "node-modules", "YARN_ENABLE_SCRIPTS": "true",
-		"YARN_CHECKSUM_BEHAVIOR": "ignore", "npm_config_engine_strict": "false",
+	if major != 0 {
+		steps = append(steps, nodeStep(major))
 	}
 	if pm.install != "" {
 		steps = append(steps, replay.Step{
 			Name: "package manager", MustPass: true, Env: quiet,
-			Args: []string{"npm", "install", "--prefix", tools, "--no-save", "--no-package-lock", "--ignore-scripts", pm.install},
+			Args: with(env, "npm", "install", "--prefix", tools, "--no-save", "--no-package-lock", "--ignore-scripts", pm.install),
 		})
 	}
 	copyTo := []string{"node", "-e", copyProgram, "--", path.Join("{tree}", top), installed}
@@ -223,7 +235,7 @@ func installSteps(top string, pm manager) []replay.Step {
 	text, _ := json.Marshal(list) // lists of words: it cannot fail
 	return append(steps, replay.Step{
 		Name: "dependencies", MustPass: true, Env: quiet, Dir: "",
-		Args: []string{"node", "-e", installProgram, "--", installed, tools + "/node_modules/.bin", string(text)},
+		Args: with(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", string(text)),
 	})
 }
 
@@ -232,22 +244,13 @@ var (
 	buildsNot = regexp.MustCompile(`(?i)\b(?:lint|eslint|prettier|standard|xo|biome|noEmit|typecheck|type-check|check-types|clean|rimraf|audit|cover)\b`)
 )
 
-// buildSteps are the scripts that build what the tests need, as the test script itself runs them before its tool.
-func buildSteps(t *project.Tree, root string, m *manifest, tool string) []replay.Step {
-	var list []string
-	add := func(name string) {
-		if name != "" && m.Scripts[name] != "" && !slices.Contains(list, name) {
-			list = append(list, name)
+// before names the scripts that build something in the steps before the tool's. It reports whether the tool was met.
+func (m *manifest) before(steps []step, x Traits, add func(string)) bool {
+	for _, s := range steps {
+		if slices.ContainsFunc(s.flat(), func(c command) bool { _, ok := c.callOf(x); return ok }) {
+			return s.script == "" || m.before(s.inner, x, add)
 		}
-	}
-	for _, s := range m.chain("test", maxDepth) {
 		text := s.script + " " + m.Scripts[s.script] + " " + strings.Join(s.command.words, " ")
-		if s.script != "" && slices.ContainsFunc(s.flat(), func(c command) bool { _, ok := c.callOf(traits(tool)); return ok }) {
-			break
-		}
-		if _, ok := s.command.callOf(traits(tool)); ok {
-			break
-		}
 		switch {
 		case !builds.MatchString(text) || buildsNot.MatchString(text):
 		case s.script != "":
@@ -256,6 +259,19 @@ func buildSteps(t *project.Tree, root string, m *manifest, tool string) []replay
 			add("build")
 		}
 	}
+	return false
+}
+
+// buildSteps are the scripts that build what the tests need, as the test script itself runs them before its tool.
+func buildSteps(t *project.Tree, root string, m *manifest, r *replay.Recipe) []replay.Step {
+	tool := r.Runner
+	var list []string
+	add := func(name string) {
+		if name != "" && m.Scripts[name] != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	m.before(m.chain("test", maxDepth), traits(tool), add)
 	// Vitest and Jest read TypeScript and the like themselves; the others' tests need what the package's main file is built from.
 	if len(list) == 0 && tool != "vitest" && tool != "jest" && m.Main != "" && builtMain(t, root, m.Main) {
 		add("build")
@@ -263,7 +279,7 @@ func buildSteps(t *project.Tree, root string, m *manifest, tool string) []replay
 	var steps []replay.Step
 	for _, name := range list {
 		steps = append(steps, replay.Step{
-			Name: "script " + name, Dir: root, Args: []string{"sh", "-c", `PATH="$1:$PATH"; export PATH; exec npm run "$2"`, "sh", tools + "/node_modules/.bin", name},
+			Name: "script " + name, Dir: root, Args: with(r.Env, "npm", "run", name),
 		})
 	}
 	return steps

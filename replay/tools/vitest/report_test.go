@@ -75,7 +75,7 @@ func TestSteps(t *testing.T) {
 	}
 	steps := Tool{}.Steps(r, replay.Target{Paths: []string{"packages/a/x.test.ts"}})
 	args := steps[len(steps)-1].Args
-	if got, want := strings.Join(args[5:], " "), "run --no-color --reporter=@reporter@ --coverage.enabled=false --pool=forks"; got != want {
+	if got, want := strings.Join(args[11:], " "), "run --no-color --reporter=@reporter@ --coverage.enabled=false --pool=forks"; got != want {
 		t.Errorf("the arguments are %q, want %q", got, want)
 	}
 }
