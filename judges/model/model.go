@@ -109,7 +109,7 @@ var (
 	ErrTooLong   = errors.New("the question or its reply is too long for the model")               // its context, or the reply hit the limit of output
 	ErrFiltered  = errors.New("the model's content filter refused")                                //
 	ErrRejected  = errors.New("the endpoint refused the request")                                  // another 4xx; another try would meet it again
-	ErrConfig    = errors.New("the model is not usable")                                           // unknown model, wrong key: every question would meet it
+	ErrConfig    = errors.New("models cannot be used as configured")                               // unknown model, wrong key: every question would meet it
 	ErrBudget    = errors.New("the budget for models is used up")                                  //
 	ErrBusy      = errors.New("another process is asking the same question")                       // transient
 	ErrNotStored = errors.New("no stored reply to this question, and only stored ones are wanted") // --replay-only
