@@ -11,6 +11,7 @@ import (
 
 	"sluice/replay"
 	"sluice/replay/narrow"
+	"sluice/replay/tools/ava"
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
 	"sluice/replay/tools/mocha"
@@ -77,6 +78,7 @@ var table = []Tool{
 	pytest.Tool{},
 	vitest.Tool{},
 	jest.Tool{},
+	ava.Tool{},
 	mocha.Tool{},
 	nodetest.Tool{},
 }

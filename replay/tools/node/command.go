@@ -18,10 +18,10 @@ type Run struct {
 	Node     []string `json:"node,omitempty"`
 	Report   string   `json:"report"` // in {out}
 	Reporter string   `json:"reporter,omitempty"`
-	Ext      string   `json:"ext,omitempty"`    // of the reporter's file, with the dot
-	Each     bool     `json:"each,omitempty"`   // a file that cannot be loaded keeps the others from running: each is tried alone then
-	Always   bool     `json:"always,omitempty"` // each file is always run alone
-	Glob     bool     `json:"glob,omitempty"`   // the tool of older versions knows no patterns: they are expanded for it
+	Ext      string   `json:"ext,omitempty"`  // of the reporter's file, with the dot
+	Each     bool     `json:"each,omitempty"` // a file that cannot be loaded keeps the others from running: each is tried alone then
+	Read     bool     `json:"read,omitempty"` // each file is run alone, and Reporter is a function that reads what the tool prints
+	Glob     bool     `json:"glob,omitempty"` // the tool of older versions knows no patterns: they are expanded for it
 	Files    []string `json:"files,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 // Starts a test tool with a reporter of ours. Arguments: a JSON object, then the tool's own, in which "@reporter@" is the reporter's
 // file. The object has: pkg and bin (the tool's package and its program; none: node itself), node (options of node), report (the file to
-// write), reporter (its program's text), ext, each (a program that cannot load a file of several is run again for each).
+// write), reporter (its program's text), ext, each (a program that cannot load a file of several is run again for
+// each), read (the reporter is a function that reads what the program prints for one file; each file is run alone).
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
@@ -9,6 +10,7 @@ const [config, ...args] = process.argv.slice(1)
 const c = JSON.parse(config)
 const cwd = process.cwd()
 const kept = 16 << 10
+const printed = 32 << 20
 
 function above(name) {
   const found = []
@@ -37,18 +39,19 @@ function reporter() {
 
 function run(words) {
   return new Promise(done => {
-    let tail = ''
+    let tail = '', out = ''
     const env = Object.assign({}, process.env, { PATH: above('.bin').concat(process.env.PATH).join(path.delimiter) })
     const p = spawn(process.execPath, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const name of ['stdout', 'stderr']) {
       p[name].on('data', d => {
         process[name].write(d)
+        if (name === 'stdout') out = (out + d.toString()).slice(-printed)
         tail = (tail + d.toString()).slice(-kept)
       })
     }
-    p.on('error', e => done({ code: 127, signal: null, tail: String(e) }))
+    p.on('error', e => done({ code: 127, signal: null, tail: String(e), out: '' }))
     // Not its streams' end: what the tests left running may hold them.
-    p.on('exit', (code, signal) => setTimeout(() => done({ code, signal, tail }), 100))
+    p.on('exit', (code, signal) => setTimeout(() => done({ code, signal, tail, out }), 100))
   })
 }
 
@@ -79,13 +82,24 @@ async function alone(words, files, first) {
   return code
 }
 
+// reading runs each file and has what the program printed read. A file that turns out to be none of the tool's does not count.
+async function reading(words, files, read) {
+  let code = 0
+  for (const file of files) {
+    const r = await run(words.concat(file))
+    if (r.signal) process.kill(process.pid, r.signal)
+    if (read(local(r.out), file, r.code)) code = code || r.code
+  }
+  return code
+}
+
 // expand lists the files that a pattern fits, in order; a name without a pattern stays. Folders stand for the code below them.
 function expand(pattern) {
   const special = /[*?{[+@!]/.test(pattern)
   const at = path.resolve(cwd, pattern)
   if (!special && !(fs.existsSync(at) && fs.statSync(at).isDirectory())) return [pattern]
   const fits = special ? expression(pattern.replace(/^\.\//, '')) : { test: f => f.startsWith(path.relative(cwd, at) + '/') && /\.[cm]?[jt]s$/.test(f) }
-  return walk('').filter(f => fits.test(f))
+  return walk('').filter(f => fits.test(f) && !(c.read && /(?:^|\/)(?:fixtures|helpers)\/|(?:^|\/)_/.test(f)))
 }
 
 function expression(glob) {
@@ -121,7 +135,7 @@ async function main() {
   const file = c.reporter ? reporter() : ''
   const words = (c.node || []).concat(bin, args).map(a => a.split('@reporter@').join(file))
   const files = c.glob ? (c.files || []).flatMap(expand) : c.files || []
-  if (c.always) return alone(words, files, { code: 0 })
+  if (c.read) return reading(words, files, require(file))
   const r = await run(words.concat(files))
   if (r.signal) {
     process.kill(process.pid, r.signal)
