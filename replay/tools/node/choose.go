@@ -139,9 +139,9 @@ func runRoot(t *project.Tree, dir string, m *manifest, tool string) (string, err
 	if all, err := namesProjects(t, up, x); err != nil || all {
 		return up, err
 	}
-	speaks := func(dir string, m *manifest) bool { return m.anyTestScript(x) || configured(t, dir, m, x) }
-	if !speaks(dir, m) && speaks(up, top) {
-		return up, nil
+	own := m.anyTestScript(x) || hasSettings(t, dir, m, x)
+	if !own && (top.anyTestScript(x) || hasSettings(t, up, top, x) || !configured(t, dir, m, x) && configured(t, up, top, x)) {
+		return up, nil // a dependency alone says little
 	}
 	return dir, nil
 }
@@ -232,6 +232,11 @@ func (m *manifest) anyTestScript(x Traits) bool {
 }
 
 func configured(t *project.Tree, dir string, m *manifest, x Traits) bool {
+	return hasSettings(t, dir, m, x) || slices.ContainsFunc(x.Packages, func(p string) bool { return m.Deps[p] != "" })
+}
+
+// hasSettings reports whether a folder has a file of the tool's settings, or its manifest a field of them.
+func hasSettings(t *project.Tree, dir string, m *manifest, x Traits) bool {
 	for _, c := range x.Configs {
 		if !strings.HasSuffix(c, ".") && m.has(c) {
 			return true
@@ -242,7 +247,7 @@ func configured(t *project.Tree, dir string, m *manifest, x Traits) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(x.Packages, func(p string) bool { return m.Deps[p] != "" })
+	return false
 }
 
 // callOf finds the tool in a command; node's own is an option.

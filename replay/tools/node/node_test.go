@@ -94,6 +94,7 @@ func TestChoose(t *testing.T) {
 		{"the touched test decides before the script", tooltest.Tree{"package.json": `{"devDependencies": {"jest": "1"}, "scripts": {"test": "jest"}}`, "test/a.js": "const t = require('node:test')"}, []string{"test/a.js"}, "nodetest "},
 		{"a path in the script", tooltest.Tree{"package.json": `{"scripts": {"test": "node --harmony node_modules/mocha/bin/_mocha test"}}`}, nil, "mocha "},
 		{"the workspace's tool", tooltest.Tree{"package.json": `{"workspaces": ["p/*"], "scripts": {"test": "jest"}}`, "p/a/package.json": `{}`, "p/a/x.test.js": ""}, []string{"p/a/x.test.js"}, "jest "},
+		{"a package that only depends on the workspace's tool", tooltest.Tree{"package.json": `{"workspaces": ["p/*"], "scripts": {"test": "vitest run"}}`, "vitest.config.js": "", "p/a/package.json": `{"devDependencies": {"vitest": "1"}}`}, []string{"p/a/x.test.js"}, "vitest "},
 		{"a package's own", tooltest.Tree{"package.json": `{"workspaces": ["p/*"]}`, "p/a/package.json": `{"scripts": {"test": "ava"}}`}, []string{"p/a/x.js"}, "ava p/a"},
 		{"node's own", tooltest.Tree{"package.json": `{"scripts": {"test": "node --test test/"}}`}, nil, "nodetest "},
 		{"a fixture is no package", tooltest.Tree{"package.json": `{"scripts": {"test": "mocha"}}`, "test/fixtures/p/package.json": `{}`}, []string{"test/fixtures/p/index.js", "lib/a.js"}, "mocha "},
