@@ -8,8 +8,6 @@ const [dir, bin, ways] = process.argv.slice(1)
 process.env.PATH = bin + path.delimiter + process.env.PATH
 const prefix = path.dirname(path.dirname(fs.realpathSync(process.execPath)))
 if (fs.existsSync(path.join(prefix, 'include/node/node.h'))) process.env.npm_config_nodedir = prefix
-const ca = process.env.NODE_EXTRA_CA_CERTS
-if (ca) process.env.npm_config_cafile = process.env.YARN_HTTPS_CA_FILE_PATH = process.env.YARN_CAFILE = ca
 
 const elsewhere = /^(?:git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[\w.-]+\/[\w.-]+(?:#|$))/
 
