@@ -2,7 +2,9 @@ package states
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,7 +15,9 @@ import (
 	"sluice/pipeline/history"
 	"sluice/replay"
 	"sluice/replay/docker"
+	"sluice/replay/docker/images"
 	"sluice/replay/tools"
+	"sluice/replay/tools/project"
 )
 
 // benchRepo is the repository that SLUICE_BENCH_REPO names, else the demo's.
@@ -82,21 +86,67 @@ func BenchmarkWarmRun(b *testing.B) {
 	b.ReportMetric(bare.Seconds()/float64(b.N), "s-bare")
 }
 
-// BenchmarkColdState compares a state whose environment is there already, for another state shares it, with one that must build it.
+// BenchmarkColdState compares a state whose environment is there already, for another state shares it, with one that must build
+// it: all of it (x-unshared), or only what it has beside others of its language (x-own, where a recipe has a base).
 func BenchmarkColdState(b *testing.B) {
 	s, tree, r := benchState(b)
-	var alone, shared time.Duration
-	for i := 0; b.Loop(); i++ {
-		r.Env["SLUICE_BENCH"] = strconv.FormatInt(time.Now().UnixNano(), 36) // an environment that nobody has
-		sealed, err := tools.Seal(b.Context(), tree, r)
-		if err != nil {
+	var all, own, shared time.Duration
+	for b.Loop() {
+		r = fresh(b, tree, r, true)
+		all += cold(b, s, r, tree)
+		shared += cold(b, s, r, tree)
+		r = fresh(b, tree, r, false)
+		own += cold(b, s, r, tree)
+	}
+	b.ReportMetric(shared.Seconds()/all.Seconds(), "x-unshared")
+	b.ReportMetric(shared.Seconds()/own.Seconds(), "x-own")
+	b.ReportMetric(shared.Seconds()/float64(b.N), "s-shared")
+}
+
+// fresh is the recipe of an environment that nobody has, and that is gone after the benchmark.
+func fresh(b *testing.B, tree replay.Tree, r replay.Recipe, withBase bool) replay.Recipe {
+	b.Helper()
+	mark := strconv.FormatInt(time.Now().UnixNano(), 36)
+	var err error
+	if r.Base != nil && withBase {
+		base := *r.Base
+		base.Env = maps.Clone(base.Env)
+		if base.Env == nil {
+			base.Env = map[string]string{}
+		}
+		base.Env["SLUICE_BENCH"] = mark
+		if base.Fingerprint, err = project.Fingerprint(b.Context(), tree, base); err != nil {
 			b.Fatal(err)
 		}
-		alone += cold(b, s, sealed, tree)
-		shared += cold(b, s, sealed, tree)
+		r.Base = &base
 	}
-	b.ReportMetric(shared.Seconds()/alone.Seconds(), "x-unshared")
-	b.ReportMetric(alone.Seconds()/float64(b.N), "s-unshared")
+	r.Env = maps.Clone(r.Env)
+	r.Env["SLUICE_BENCH"] = mark
+	if r, err = tools.Seal(b.Context(), tree, r); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { forget(b, r) })
+	return r
+}
+
+// forget removes the environments of a recipe.
+func forget(b *testing.B, r replay.Recipe) {
+	b.Helper()
+	e, err := images.Open(context.Background(), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	list, err := e.List(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	list = slices.DeleteFunc(list, func(i images.Image) bool {
+		return !strings.HasSuffix(i.Name, r.Fingerprint) && (r.Base == nil || !strings.HasSuffix(i.Name, r.Base.Fingerprint))
+	})
+	if _, err := e.Remove(context.Background(), list); err != nil {
+		b.Error(err)
+	}
 }
 
 func cold(b *testing.B, s replay.Sandbox, r replay.Recipe, tree replay.Tree) time.Duration {
