@@ -154,14 +154,25 @@ func TestStrongerStands(t *testing.T) {
 }
 
 // Marks without an end, long lines and one word a thousand times: nothing may take time that grows with the square of the input.
-func TestHostileTextsAreReadOnce(t *testing.T) {
+// TestHostileTexts: what never ends and what begins a thousand times is read to its end, and what comes out lies in the text.
+func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"/* ", "\\`", "`", "'", "\"\"\"", "\\\"", "{", "x(\"a b\")", "it('", "<!-- ", "#1 ", "`` ", "a_b ", "https://a/c/"} {
 		long := strings.Repeat(text, 100_000/len(text))
 		for _, name := range []string{"a.js", "a.go", "a.rs", "a.py", "a.el", "a.html"} {
-			Lex(name, long)
+			last := 0
+			for _, token := range Lex(name, long) {
+				if token.Line < last || !strings.Contains(long, token.Text) {
+					t.Fatalf("%s, %q: token %q of line %d after one of line %d", name, text, token.Text, token.Line, last)
+				}
+				last = token.Line
+			}
 		}
-		Find(long, Input{Fix: "--- /dev/null\n+++ b/x.js\n@@ -0,0 +1,3 @@\n+" + long + "\n+" + long + "\n", Words: long})
+		for _, l := range Find(long, Input{Fix: "--- /dev/null\n+++ b/x.js\n@@ -0,0 +1,3 @@\n+" + long + "\n+" + long + "\n", Words: long}) {
+			if long[l.Start:l.End] != l.Text {
+				t.Fatalf("%q: find %+v does not stand there", text, l)
+			}
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func TestPatch(t *testing.T) {
 	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	before := []replay.File{
 		{Path: "a.py", Mode: 0o644, Data: []byte("one\ntwo\nthree\n")}, {Path: "bin", Mode: 0o644, Data: []byte("\x00\x01\x02")},

@@ -21,31 +21,16 @@ const reportFile = "vitest.jsonl"
 var reporter string
 
 // Tool runs Vitest.
-type Tool struct{}
+type Tool struct{ node.Package }
 
 // Name is "vitest".
 func (Tool) Name() string { return Name }
 
-// Language is JavaScript.
-func (Tool) Language() project.Language { return node.Language }
-
-// Image has node and a compiler for packages that bring sources.
-func (Tool) Image() string { return node.Image }
-
 // Find takes a package whose tests are Vitest's.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.Find(t, paths, Name) }
 
-// Names are the names of the package and of its workspace.
-func (Tool) Names(t *project.Tree, paths []string) ([]string, error) { return node.Names(t, paths) }
-
-// BlankEnv tells tools that nobody watches.
-func (Tool) BlankEnv() map[string]string { return node.BlankEnv() }
-
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"vitest"} }
-
-// Unbound reports whether a test failed because it names what the state does not have.
-func (Tool) Unbound(t replay.Test) bool { return node.Unbound(t) }
 
 // kept are the options that decide which tests there are and how they are loaded. Reporters, workers, filters, coverage and watching are
 // not among them.
