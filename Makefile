@@ -2,7 +2,7 @@
 # make test   run all tests
 # make check  what CI checks besides the tests: vet, modules, format and architecture, generated pages
 # make bench  run the benchmarks
-# make test-model  run the tests against a real model server, which it installs from PyPI into bin/model: some ten minutes
+# make test-model  run the tests against a real model server, which it installs from PyPI into bin/model; it takes many minutes
 
 GO ?= go
 BIN := bin

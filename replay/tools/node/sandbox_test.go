@@ -43,6 +43,15 @@ func workspaceTree(t *testing.T, answer string) tooltest.Tree {
 	}
 }
 
+// skip says what this machine lacks; where all must be there, it is a failure.
+func skip(t *testing.T, why any) {
+	t.Helper()
+	if os.Getenv("SLUICE_REQUIRE_SANDBOX") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 // TestWorkspace installs from the registry, and runs two states in one environment.
 func TestWorkspace(t *testing.T) {
 	if testing.Short() {
@@ -50,7 +59,7 @@ func TestWorkspace(t *testing.T) {
 	}
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
+			skip(t, err)
 		}
 	}
 	box, err := local.New(local.Options{Root: t.TempDir()})
@@ -59,7 +68,7 @@ func TestWorkspace(t *testing.T) {
 	}
 	defer box.Close()
 	if !box.Capabilities().Overlay {
-		t.Skip("without overlays nobody can write to an environment")
+		skip(t, "without overlays nobody can write to an environment")
 	}
 	ids := map[string]bool{}
 	for range 2 { // what the first round spoils, the second does not see
