@@ -8,6 +8,7 @@ package tools
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -64,6 +65,14 @@ type (
 	// Imager wants a base image of its own in the docker sandbox, with its language's toolchain: one of those that sluice images
 	// build makes. The tools of one language share one.
 	Imager interface{ Image() string }
+	// Dater can install what registries had at a time.
+	Dater interface {
+		// Dated changes a recipe's Install so that it takes no version of a package that was published after a time, which is
+		// rounded up so that neighbouring states share an environment; it says in a note what it did. False: the recipe installs
+		// nothing that a date would change, or its tool knows no way. An index that does not tell when things were published makes the
+		// Install fail. The fingerprint is for Seal to make.
+		Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool)
+	}
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
@@ -185,4 +194,19 @@ func Plain(r replay.Recipe, t replay.Target) ([]replay.Step, error) {
 		return a.Plain(r, t), nil
 	}
 	return tool.Steps(r, t), nil
+}
+
+// Dated is a recipe that installs what the registry had at a time, rounded up; without a fingerprint: see Dater and Seal. False: there
+// is no such recipe. The recipe that was given is not changed.
+func Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
+	a, ok := ability[Dater](r.Runner)
+	if !ok || before.IsZero() {
+		return replay.Recipe{}, false
+	}
+	dated, ok := a.Dated(r, before)
+	if !ok {
+		return replay.Recipe{}, false
+	}
+	dated.Fingerprint = ""
+	return dated, true
 }

@@ -57,7 +57,7 @@ func (e *Engine) Build(ctx context.Context, list []Toolchain, o BuildOptions) ([
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("making images: %w", ctx.Err())
 		case failed[t.From]:
-			b.Err = fmt.Errorf("making %s: there is no %s for it to be on", t.Image(), Toolchain{Name: t.From}.Image())
+			b.Err = fmt.Errorf("making %s: there is no %s for it to be on", t.Image(), Toolchain{Name: t.From, Suite: t.Suite}.Image())
 		case o.Force || anew[t.From] || slices.ContainsFunc(todo, func(m Toolchain) bool { return m.Name == t.Name }):
 			b.Err = e.make(ctx, t, o)
 			b.Done = b.Err == nil
@@ -127,10 +127,10 @@ func (e *Engine) environ(t Toolchain, o BuildOptions) ([]string, error) {
 	}
 	from := ""
 	if t.From != "" {
-		from = Toolchain{Name: t.From}.Image()
+		from = Toolchain{Name: t.From, Suite: t.Suite}.Image()
 	}
 	labels := []string{docker.LabelOurs + "=1", docker.LabelTool + "=" + t.Name, docker.LabelMade + "=" + t.digest()}
-	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "SUITE="+suite,
+	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "SUITE="+t.suite(),
 		"LABELS="+strings.Join(labels, " "), "OWNER="+self.String(), "DEBIAN_MIRROR="+o.Mirror), nil
 }
 

@@ -7,6 +7,7 @@
 package images
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed" // the script
@@ -22,8 +23,12 @@ import (
 	"sluice/replay/docker"
 )
 
-// suite is Debian's release.
-const suite = "trixie"
+// Releases of Debian. Most images are of the newest one; each has one version of Python 3, which is why there are others.
+const (
+	trixie   = "trixie"
+	bookworm = "bookworm"
+	bullseye = "bullseye" // the last one that has Python 2
+)
 
 //go:embed image.sh
 var script string
@@ -32,25 +37,35 @@ var script string
 type Toolchain struct {
 	Name     string   // what sluice images build takes
 	About    string   // who needs it
-	From     string   // toolchain that it is a layer on; "" is none
+	From     string   // toolchain of the same release that it is a layer on; "" is none
+	Suite    string   // Debian's release; "" is trixie
 	Packages []string // Debian's
 	Bytes    int64    // about what it takes of the engine's disk beside From, as measured
 }
 
 // Image is the name of the toolchain's image.
-func (t Toolchain) Image() string { return "sluice/" + t.Name + ":" + suite }
+func (t Toolchain) Image() string { return "sluice/" + t.Name + ":" + t.suite() }
+
+func (t Toolchain) suite() string { return cmp.Or(t.Suite, trixie) }
 
 // Base is the toolchain that the others are layers on.
 const Base = "base"
 
+// What most projects need to be built and to be tested. netbase and tzdata: tests look up ports and time zones.
+const (
+	builders = "ca-certificates git gcc g++ libc6-dev make patch pkg-config "
+	python   = "python3 python3-venv python3-pip python3-dev netbase procps tzdata "
+)
+
 var toolchains = []Toolchain{
-	// netbase and tzdata: tests look up ports and time zones.
-	{Base, "Go and Python", "", strings.Fields("ca-certificates git gcc g++ libc6-dev make patch pkg-config golang-go python3 python3-venv " +
-		"python3-pip python3-dev netbase procps tzdata"), 770e6},
-	{"node", "JavaScript and TypeScript", Base, strings.Fields("nodejs npm"), 210e6},
-	{"rust", "Rust", Base, strings.Fields("cargo rustc libssl-dev"), 490e6},
-	{"jvm", "Java and Kotlin", Base, strings.Fields("openjdk-21-jdk-headless maven"), 330e6},
-	{"c", "C and C++", Base, strings.Fields("cmake ninja-build meson autoconf automake libtool libgtest-dev libgmock-dev libssl-dev zlib1g-dev"), 120e6},
+	{Name: Base, About: "Go and Python", Packages: strings.Fields(builders + "golang-go " + python), Bytes: 770e6},
+	{Name: "node", About: "JavaScript and TypeScript", From: Base, Packages: strings.Fields("nodejs npm"), Bytes: 210e6},
+	{Name: "rust", About: "Rust", From: Base, Packages: strings.Fields("cargo rustc libssl-dev"), Bytes: 490e6},
+	{Name: "jvm", About: "Java and Kotlin", From: Base, Packages: strings.Fields("openjdk-21-jdk-headless maven"), Bytes: 330e6},
+	{Name: "c", About: "C and C++", From: Base, Packages: strings.Fields("cmake ninja-build meson autoconf automake libtool libgtest-dev " +
+		"libgmock-dev libssl-dev zlib1g-dev"), Bytes: 120e6},
+	{Name: "python3.11", About: "Python up to 3.12", Suite: bookworm, Packages: strings.Fields(builders + python), Bytes: 500e6},
+	{Name: "python3.9", About: "Python up to 3.10, and Python 2", Suite: bullseye, Packages: strings.Fields(builders + python + "python2-dev virtualenv"), Bytes: 500e6},
 }
 
 // Toolchains are all toolchains, one that others are layers on before those.
@@ -92,7 +107,7 @@ func (t Toolchain) digest() string {
 			from = other.digest()
 		}
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{script, suite, t.Name, strings.Join(t.Packages, ","), from}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{script, t.suite(), t.Name, strings.Join(t.Packages, ","), from}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 

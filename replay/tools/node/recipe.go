@@ -234,7 +234,7 @@ func installSteps(top string, pm manager, env map[string]string, major int) []re
 	}
 	text, _ := json.Marshal(list) // lists of words: it cannot fail
 	return append(steps, replay.Step{
-		Name: "dependencies", MustPass: true, Env: quiet, Dir: "",
+		Name: stepDependencies, MustPass: true, Env: quiet, Dir: "",
 		Args: with(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", string(text)),
 	})
 }

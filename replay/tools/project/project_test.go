@@ -2,6 +2,7 @@ package project
 
 import (
 	"testing"
+	"time"
 
 	"sluice/replay"
 	"sluice/replay/tools/tooltest"
@@ -67,5 +68,21 @@ func TestFingerprint(t *testing.T) {
 	}
 	if print(tooltest.Tree{"in": "2"}, r) == base || print(tooltest.Tree{}, r) == base {
 		t.Error("the inputs are not part of it")
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"2019-01-01T00:00:00Z": "2019-04-01", "2019-03-31T23:59:59Z": "2019-04-01", "2019-04-01T00:00:00Z": "2019-07-01",
+		"2019-12-31T23:30:00-05:00": "2020-04-01", "2019-11-02T00:00:00Z": "2020-01-01",
+	} {
+		at, err := time.Parse(time.RFC3339, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := RoundUp(at).Format(Day); got != want || !RoundUp(at).After(at) {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
 	}
 }
