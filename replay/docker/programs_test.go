@@ -1,0 +1,26 @@
+package docker
+
+import (
+	"os"
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/sandboxtest/hostile"
+)
+
+// programsImage has all that the programs are written in.
+const programsImage = "sluice/node:trixie"
+
+// TestHostilePrograms runs programs that attack the sandbox: a subset, or all with SLUICE_HOSTILE=all.
+func TestHostilePrograms(t *testing.T) {
+	s := newTest(t, Options{Total: hostile.MaxDisk})
+	t.Cleanup(func() {
+		forget(t, s, "hostile-")
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o := hostile.Options{All: os.Getenv(hostile.Variable) != "", Only: hostile.Only(os.Getenv(hostile.Variable))}
+	o.Recipe = replay.Recipe{Image: programsImage}
+	t.Logf("\n%s", hostile.Exercise(t, s, o))
+}
