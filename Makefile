@@ -2,12 +2,13 @@
 # make test   run all tests
 # make check  what CI checks besides the tests: vet, modules, format and architecture, generated pages
 # make bench  run the benchmarks
+# make test-hostile  run all programs that attack the sandboxes, on both; it takes many minutes
 # make test-model  run the tests against a real model server, which it installs from PyPI into bin/model; it takes many minutes
 
 GO ?= go
 BIN := bin
 
-.PHONY: demo test test-model check bench build
+.PHONY: demo test test-hostile test-model check bench build
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/...
@@ -17,6 +18,10 @@ demo: build
 
 test:
 	$(GO) test ./...
+
+# make test runs a subset of them. SLUICE_HOSTILE=PART runs those whose kind/name contains PART.
+test-hostile:
+	SLUICE_HOSTILE=all $(GO) test -count=1 -v -timeout 60m -run '^TestHostilePrograms$$' ./replay/local ./replay/docker
 
 test-model:
 	GO="$(GO)" scripts/test-model.sh

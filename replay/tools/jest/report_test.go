@@ -5,15 +5,17 @@ import (
 	"testing"
 
 	"sluice/replay"
+	"sluice/replay/tools/node"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
 
 func parse(t *testing.T, version, name string, exit int) replay.Report {
 	t.Helper()
+	data := tooltest.Captured(t, version, name+".jsonl")
 	res := replay.Result{
-		Files: map[string][]byte{reportFile: tooltest.Captured(t, version, name+".jsonl")},
-		Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit}},
+		Files: map[string][]byte{reportFile: data},
+		Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit, Stdout: node.Seal(data)}},
 	}
 	r := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
 	tooltest.Sound(t, r, exit)

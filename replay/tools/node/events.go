@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -60,9 +61,11 @@ func Parse(r replay.Recipe, res replay.Result, tool, file string) replay.Report 
 	data, there := res.Files[file]
 	a.doubt.Add(!there || len(data) == 0, "%s left no report: %s", tool, report.FirstLine(string(step.Stderr)+string(step.Stdout)))
 	a.doubt.Add(len(data) > reportBytes, "the report has %d bytes, more than %d", len(data), reportBytes)
+	unsealed := step.Stop == replay.Exited && len(data) > 0 && !bytes.HasSuffix(step.Stdout, Seal(data))
 	if len(data) <= reportBytes {
 		a.read(data)
 	}
+	a.doubt.Add(unsealed, "the report is not as its reporter wrote it")
 	a.close()
 	a.agree(tool)
 	rep.Tests = a.set.Sorted()
@@ -72,6 +75,12 @@ func Parse(r replay.Recipe, res replay.Result, tool, file string) replay.Report 
 	a.phases(&rep)
 	rep.Inconsistent = a.doubt.Reason
 	return rep
+}
+
+// Seal is what run.js prints last when the report has these bytes and nobody but the reporter wrote them. What the tests left running may
+// still change the report, but not what was printed.
+func Seal(report []byte) []byte {
+	return fmt.Appendf(nil, "\nsluice report sha256:%x\n", sha256.Sum256(report))
 }
 
 func (a *analysis) read(data []byte) {

@@ -174,7 +174,8 @@ func TestNumbered(t *testing.T) {
 			lines = append(lines, `{"e":"end","file":"f.js","path":["s",`+quote(title)+`],"o":"pass"}`)
 		}
 		lines = append(lines, `{"e":"done","tests":`+itoa(len(titles))+`}`)
-		res := replay.Result{Files: map[string][]byte{"r": []byte(strings.Join(lines, "\n") + "\n")}, Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited}}}
+		data := []byte(strings.Join(lines, "\n") + "\n")
+		res := replay.Result{Files: map[string][]byte{"r": data}, Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, Stdout: Seal(data)}}}
 		got := Parse(replay.Recipe{}, res, "tool", "r")
 		if got.Inconsistent != "" || len(got.Tests) != len(titles) {
 			t.Fatalf("%d tests of %d titles: %s", len(got.Tests), len(titles), got.Inconsistent)

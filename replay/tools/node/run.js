@@ -2,6 +2,12 @@
 // file. The object has: pkg and bin (the tool's package and its program; none: node itself), node (options of node), report (the file to
 // write), reporter (its program's text), ext, each (a program that cannot load a file of several is run again for
 // each), read (the reporter is a function that reads what the program prints for one file; each file is run alone).
+//
+// Tests could write into a report that they find. So the reporter writes to a file of its own, with each line a code that only those can
+// make who know a key, and takes its own text with the key out of the way when it is loaded. What is right is copied
+// to the report at once, so that a run that never ends leaves what it had. The last line printed says what the report's bytes were: only then
+// is it believed.
+const crypto = require('crypto')
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
@@ -30,14 +36,77 @@ function program() {
   return bin ? [fs.realpathSync(path.join(dir, bin))] : null
 }
 
+// source is one reporter: its program, the file that it writes, and how far that was read.
+let source = null
+let report = -1 // the descriptor of the report
+const seal = crypto.createHash('sha256')
+let spoilt = false
+
 function reporter() {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'reporter-'))
   const file = path.join(dir, 'reporter' + (c.ext || '.cjs'))
-  fs.writeFileSync(file, c.reporter.split('"@REPORT@"').join(JSON.stringify(c.report)).split('"@ROOT@"').join(JSON.stringify(cwd)))
+  const lines = path.join(dir, 'lines')
+  const key = crypto.randomBytes(32).toString('hex')
+  source = { file, key, fd: fs.openSync(lines, 'wx+', 0o600), at: 0, rest: Buffer.alloc(0), sum: '', events: 0 }
+  const values = { REPORT: lines, ROOT: cwd, KEY: key }
+  const text = Object.keys(values).reduce((t, k) => t.split('"@' + k + '@"').join(JSON.stringify(values[k])), c.reporter)
+  fs.writeFileSync(file, text, { mode: 0o600 })
   return file
 }
 
-function run(words) {
+// line writes to the report.
+function line(text) {
+  if (report < 0) {
+    if (fs.existsSync(c.report)) spoilt = true // it is somebody else's
+    report = fs.openSync(c.report, 'a', 0o644)
+  }
+  fs.writeSync(report, text + '\n')
+  seal.update(text + '\n')
+}
+
+// copy takes over the lines that the reporter has written.
+function copy() {
+  const s = source
+  if (!s) return
+  if (fs.fstatSync(s.fd).size < s.at) spoilt = true
+  for (;;) {
+    const b = Buffer.alloc(1 << 16)
+    const n = fs.readSync(s.fd, b, 0, b.length, s.at)
+    if (n <= 0) return
+    s.at += n
+    s.rest = Buffer.concat([s.rest, b.slice(0, n)])
+    for (let i; (i = s.rest.indexOf(10)) >= 0; s.rest = s.rest.slice(i + 1)) take(s, s.rest.slice(0, i).toString())
+  }
+}
+
+function take(s, text) {
+  const event = text.slice(65)
+  const sum = crypto.createHmac('sha256', s.key).update(s.sum + event).digest('hex')
+  if (text.slice(0, 65) !== sum + ' ') {
+    spoilt = true
+    return
+  }
+  s.sum = sum
+  s.events++
+  line(event)
+}
+
+// finish says what the report is, if nobody else has written anything.
+function finish() {
+  if (source && source.rest.length > 0) spoilt = true
+  const want = seal.digest('hex')
+  if (spoilt || report < 0) return
+  const found = crypto.createHash('sha256')
+  const fd = fs.openSync(c.report, 'r')
+  const b = Buffer.alloc(1 << 20)
+  for (let n; (n = fs.readSync(fd, b, 0, b.length, null)) > 0;) found.update(b.slice(0, n))
+  if (found.digest('hex') === want) process.stdout.write('\nsluice report sha256:' + want + '\n')
+}
+
+function run(args) {
+  const file = args.some(a => a.includes('@reporter@')) ? reporter() : ''
+  const words = args.map(a => a.split('@reporter@').join(file))
+  const copying = setInterval(copy, 200)
   return new Promise(done => {
     let tail = '', out = ''
     const env = Object.assign({}, process.env, { PATH: above('.bin').concat(process.env.PATH).join(path.delimiter) })
@@ -52,33 +121,27 @@ function run(words) {
     p.on('error', e => done({ code: 127, signal: null, tail: String(e), out: '' }))
     // Not its streams' end: what the tests left running may hold them.
     p.on('exit', (code, signal) => setTimeout(() => done({ code, signal, tail, out }), 100))
+  }).then(r => {
+    clearInterval(copying)
+    copy()
+    return r
   })
 }
 
 const local = text => text.split(cwd + path.sep).join('').trim()
 
-function began() {
-  try {
-    return fs.statSync(c.report).size > 0
-  } catch (e) {
-    return false
-  }
-}
+const began = () => source && source.events > 0
 
-const line = event => fs.appendFileSync(c.report, JSON.stringify(event) + '\n')
+const broken = (file, r) => line(JSON.stringify({ e: 'broken', file, m: local(r.tail) }))
 
 // alone runs each file by itself, and says which could not be loaded.
 async function alone(words, files, first) {
-  const texts = []
   let code = first.code
   for (const file of files) {
     const r = await run(words.concat(file))
-    if (began()) texts.push(fs.readFileSync(c.report, 'utf8'))
-    else texts.push(JSON.stringify({ e: 'broken', file, m: local(r.tail) }) + '\n')
-    fs.rmSync(c.report, { force: true })
+    if (!began()) broken(file, r)
     code = code || r.code
   }
-  fs.writeFileSync(c.report, texts.join(''))
   return code
 }
 
@@ -89,6 +152,7 @@ async function reading(words, files, read) {
     const r = await run(words.concat(file))
     if (r.signal) process.kill(process.pid, r.signal)
     if (read(local(r.out), file, r.code)) code = code || r.code
+    copy()
   }
   return code
 }
@@ -132,10 +196,9 @@ async function main() {
     console.error('sluice: ' + c.pkg + ' is not installed')
     return 127
   }
-  const file = c.reporter ? reporter() : ''
-  const words = (c.node || []).concat(bin, args).map(a => a.split('@reporter@').join(file))
+  const words = (c.node || []).concat(bin, args)
   const files = c.glob ? (c.files || []).flatMap(expand) : c.files || []
-  if (c.read) return reading(words, files, require(file))
+  if (c.read) return reading(words, files, require(reporter()))
   const r = await run(words.concat(files))
   if (r.signal) {
     process.kill(process.pid, r.signal)
@@ -143,11 +206,14 @@ async function main() {
   }
   if (began() || !c.each || r.code === 0) return r.code
   if (files.length > 1) return alone(words, files, r)
-  line({ e: 'broken', file: files[0] || '', m: local(r.tail) })
+  broken(files[0] || '', r)
   return r.code
 }
 
-main().then(code => process.exit(code), e => {
+main().then(code => {
+  finish()
+  process.exit(code)
+}).catch(e => {
   console.error(e)
   process.exit(125)
 })

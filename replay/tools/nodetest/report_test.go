@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/replay"
+	"sluice/replay/tools/node"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
@@ -34,9 +35,10 @@ const all = `
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, v := range []string{"node20", "node22"} {
+		data := tooltest.Captured(t, v, "all.jsonl")
 		res := replay.Result{
-			Files: map[string][]byte{reportFile: tooltest.Captured(t, v, "all.jsonl")},
-			Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: 1}},
+			Files: map[string][]byte{reportFile: data},
+			Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: 1, Stdout: node.Seal(data)}},
 		}
 		got := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
 		tooltest.Sound(t, got, 1)

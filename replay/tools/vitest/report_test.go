@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/replay"
+	"sluice/replay/tools/node"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
@@ -14,9 +15,10 @@ var versions = []string{"vitest1", "vitest4"}
 
 func parse(t *testing.T, version, name string, exit int) replay.Report {
 	t.Helper()
+	data := tooltest.Captured(t, version, name+".jsonl")
 	res := replay.Result{
-		Files: map[string][]byte{reportFile: tooltest.Captured(t, version, name+".jsonl")},
-		Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit}},
+		Files: map[string][]byte{reportFile: data},
+		Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit, Stdout: node.Seal(data)}},
 	}
 	r := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
 	tooltest.Sound(t, r, exit)
