@@ -1,0 +1,168 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"sluice/pipeline"
+	"sluice/replay"
+	"sluice/replay/tools"
+)
+
+// trialVersion is part of every key: it is raised when the same run would be read otherwise.
+const trialVersion = 1
+
+// Trial is what a recipe came to on a state.
+type Trial struct {
+	Failed string        `json:"failed,omitempty"` // how installing failed; "" if it did not
+	Ran    bool          `json:"ran,omitempty"`    // the tests were started; else it was only installed
+	Report replay.Report `json:"report,omitzero"`
+	Log    string        `json:"log,omitempty"` // the end of what the last part printed
+	Wall   time.Duration `json:"wall_ns,omitempty"`
+}
+
+// Tests counts those that ran: neither skipped nor missing.
+func (t Trial) Tests() int {
+	n := 0
+	for _, x := range t.Report.Tests {
+		switch x.Outcome {
+		case replay.Pass, replay.Fail, replay.Error, replay.TimedOut:
+			n++
+		}
+	}
+	return n
+}
+
+// Result says what a trial came to, and why in a line.
+func (t Trial) Result() (Result, string) {
+	r := t.Report
+	switch {
+	case t.Failed != "":
+		return InstallFailed, t.Failed
+	case !t.Ran:
+		return Works, ""
+	case r.Stop == replay.Timeout || r.Stop == replay.OOM || r.Stop == replay.DiskFull:
+		return Ended, "the tests were ended: " + string(r.Stop)
+	case r.Inconsistent != "":
+		return NothingRan, r.Inconsistent
+	case t.Tests() > 0:
+		return Works, fmt.Sprintf("%d tests ran", t.Tests())
+	case r.BuildSource == replay.Failed || r.BuildTests == replay.Failed || len(r.Broken) > 0:
+		return NothingRan, "what should run does not build, or cannot be loaded"
+	}
+	return NothingRan, "no test ran"
+}
+
+// state is a tree that a recipe is tried on, with the tests that are relevant there.
+type state struct {
+	commit string
+	tree   replay.Tree
+	target replay.Target
+}
+
+// relevant keeps of a list of test files those that a tree has. None: all tests are relevant.
+func relevant(ctx context.Context, t replay.Tree, paths []string) (replay.Target, error) {
+	var out replay.Target
+	for _, p := range paths {
+		_, err := t.ReadFile(ctx, p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("reading the test file %q: %w", p, err)
+		}
+		out.Paths = append(out.Paths, p)
+	}
+	return out, nil
+}
+
+// try installs a recipe and, if asked to, runs the relevant tests. Both are kept: the first for all states that share the environment.
+func (l *Ladder) try(ctx context.Context, q Request, s state, r replay.Recipe, run bool) (Trial, error) {
+	t, err := l.install(ctx, q, s, r)
+	if err != nil || t.Failed != "" || !run {
+		return t, err
+	}
+	return l.run(ctx, q, s, r)
+}
+
+func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recipe) (Trial, error) {
+	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []string{l.Sandbox.Name(), r.Fingerprint, "tail"}}
+	return once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
+		_, err := l.Sandbox.Prepare(ctx, r, s.tree)
+		var failed *replay.InstallError
+		if errors.As(err, &failed) {
+			return Trial{Failed: failed.Error(), Log: End(failed.Log)}, nil
+		}
+		return Trial{}, err
+	})
+}
+
+func (l *Ladder) run(ctx context.Context, q Request, s state, r replay.Recipe) (Trial, error) {
+	tool, err := tools.For(r.Runner)
+	if err != nil {
+		return Trial{}, pipeline.Permanent(err)
+	}
+	job := replay.Job{Name: fmt.Sprintf("state %.12s", s.commit), Tree: s.tree, Steps: tool.Steps(r, s.target), Limits: l.Limits}
+	w := pipeline.Work{Kind: "recipe-trial", Label: fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), Inputs: []any{
+		trialVersion, l.Sandbox.Name(), r.Fingerprint, s.tree.ID(), job.Steps, l.Limits,
+	}}
+	return once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
+		env, err := l.Sandbox.Prepare(ctx, r, s.tree) // what was prepared in an earlier run may be gone
+		if err != nil {
+			return Trial{}, fmt.Errorf("preparing the environment: %w", err)
+		}
+		job := job
+		job.Env = env
+		started := l.Clock()
+		res, err := l.Sandbox.Run(ctx, job)
+		if err != nil {
+			return Trial{}, err
+		}
+		return Trial{Ran: true, Report: tool.Parse(r, s.target, res), Log: logOf(res), Wall: l.Clock().Sub(started)}, nil
+	})
+}
+
+func once(ctx context.Context, o Once, w pipeline.Work, f func(context.Context) (Trial, error)) (t Trial, err error) {
+	b, err := o(ctx, w, func(ctx context.Context) ([]byte, error) {
+		t, err := f(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(t)
+	})
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(b, &t); err != nil {
+		return t, pipeline.Permanent(fmt.Errorf("decoding %s: %w", w.Label, err))
+	}
+	return t, nil
+}
+
+// logBytes is how much of the end of a log is kept: what went wrong is there.
+const logBytes = 4 << 10
+
+// End is the end of a log, as text.
+func End(s string) string {
+	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
+	if len(s) > logBytes {
+		s = strings.ToValidUTF8(s[len(s)-logBytes:], "")
+	}
+	return s
+}
+
+// logOf is the end of what each step printed.
+func logOf(res replay.Result) string {
+	var b strings.Builder
+	for _, s := range res.Steps {
+		if s.Stop != replay.Skipped {
+			fmt.Fprintf(&b, "$ step %s: %s, exit %d\n%s\n%s\n", s.Name, s.Stop, s.ExitCode, End(string(s.Stdout)), End(string(s.Stderr)))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sluice/replay"
+	"sluice/replay/tools/ci"
+	"sluice/replay/tools/project"
+)
+
+// Hinter can use more of a hint than its packages and variables.
+type Hinter interface {
+	// Hinted adds to a recipe what a hint says that it lacks. What it makes is no shell of the hint's. False: there is nothing.
+	Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error)
+}
+
+// Hinted is a recipe with what the tree's continuous integration says about the environment of its tests, read as data: Debian
+// packages, variables, and what the recipe's tool can use. packages says whether the sandbox can install Debian packages; if
+// not, a note names them. ok is false when the hint adds nothing to the recipe. The recipe that was given is not changed.
+func Hinted(ctx context.Context, t replay.Tree, r replay.Recipe, packages bool) (hinted replay.Recipe, h project.Hint, ok bool, err error) {
+	scanned, err := project.Scan(ctx, t)
+	if err != nil {
+		return r, h, false, err
+	}
+	if h, err = ci.Read(scanned, r.Root); err != nil {
+		return r, h, false, fmt.Errorf("reading what continuous integration says: %w", err)
+	}
+	r.Env, r.Install, r.Notes = maps.Clone(r.Env), slices.Clone(r.Install), slices.Clone(r.Notes)
+	if a, has := ability[Hinter](r.Runner); has && !h.Empty() {
+		if r, ok, err = a.Hinted(scanned, r, h); err != nil {
+			return r, h, false, fmt.Errorf("using what continuous integration says: %w", err)
+		}
+	}
+	for k, v := range h.Env {
+		if _, has := r.Env[k]; !has {
+			if r.Env == nil {
+				r.Env = map[string]string{}
+			}
+			r.Env[k], ok = v, true
+		}
+	}
+	switch {
+	case len(h.Packages) == 0:
+	case packages:
+		r, ok = WithPackages(r, h.Packages), true
+	default:
+		r.Notes = append(r.Notes, fmt.Sprintf("Debian packages that the workflow installs are left out, as this sandbox installs none: %v", h.Packages))
+	}
+	if !ok {
+		return r, h, false, nil
+	}
+	for _, s := range h.Unused {
+		r.Notes = append(r.Notes, "the workflow also wants, and does not get: "+s)
+	}
+	r, err = Seal(ctx, t, r)
+	return r, h, err == nil, err
+}
+
+// packageScript installs those of its arguments that Debian's release has: a workflow names packages of another one. What is there and
+// does not install fails the step. DEBIAN_MIRROR is the sandbox's, if it has one.
+const packageScript = `set -eu
+apt() { apt-get -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@"; }
+if [ -n "${DEBIAN_MIRROR:-}" ]; then
+	. /etc/os-release
+	echo "deb $DEBIAN_MIRROR $VERSION_CODENAME main" >/tmp/sluice.list
+	apt() { apt-get -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 -o Dir::Etc::SourceList=/tmp/sluice.list -o Dir::Etc::SourceParts=- "$@"; }
+fi
+apt update
+known=
+for p; do
+	if apt-cache pkgnames "$p" | grep -qxF -e "$p" && apt install -s --no-install-recommends "$p" >/dev/null 2>&1; then known="$known $p"; else echo "no package here: $p"; fi
+done
+[ -z "$known" ] || apt install -y --no-install-recommends $known`
+
+// StepPackages is the name of the step that installs Debian packages.
+const StepPackages = "system packages"
+
+// WithPackages is a recipe whose environment has Debian packages, which come before all else: for sandboxes whose environments are
+// Debian systems of their own. The names must be such of Debian's policy. It has no fingerprint.
+func WithPackages(r replay.Recipe, names []string) replay.Recipe {
+	step := replay.Step{Name: StepPackages, Args: append([]string{"sh", "-c", packageScript, "sh"}, names...), MustPass: true}
+	r.Install = append([]replay.Step{step}, r.Install...)
+	r.Fingerprint = ""
+	return r
+}
+
+// SameLanguage reports whether two tools are of one language.
+func SameLanguage(a, b string) bool {
+	x, err := byName(a)
+	if err != nil {
+		return false
+	}
+	y, err := byName(b)
+	return err == nil && x.Language().Name == y.Language().Name
+}

@@ -1,0 +1,66 @@
+package python
+
+import (
+	"maps"
+	"slices"
+
+	"sluice/replay"
+	"sluice/replay/tools/project"
+)
+
+// Hinted adds to a recipe what a project's continuous integration installs besides: requirements, requirements files, extras and
+// groups, with the care that is due to a project's words. They are installed after the project's own, in a step of their own.
+func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error) {
+	p, err := readProject(t, r.Root)
+	if err != nil {
+		return r, false, err
+	}
+	var l reqList
+	l.addAll(withoutTools("", h.Requirements), "the workflow")
+	for _, f := range h.Files {
+		if err := requirementsFile(t, f, &l); err != nil {
+			return r, false, err
+		}
+	}
+	for _, e := range h.Extras {
+		name := normal(e)
+		for _, kind := range []map[string][]string{p.extras, p.groups, p.hints} {
+			l.addAll(withoutTools(name, kind[name]), "extra "+name)
+		}
+	}
+	l.expandSelf(p)
+	have := map[string]bool{}
+	last := -1
+	for i, s := range r.Install {
+		for _, a := range s.Args {
+			have[a] = true
+		}
+		if s.Name == "requirements" || s.Name == "build requirements" {
+			last = i
+		}
+	}
+	var items []string
+	for _, it := range l.items {
+		if !have[it] && reqName(it) != "" {
+			items = append(items, it)
+		}
+	}
+	if len(items) == 0 || last < 0 {
+		return r, false, nil
+	}
+	r.Notes = append(slices.Clone(r.Notes), l.notes...)
+	// Before what computes the project's requirements by running its build: that may need them.
+	r.Install = slices.Insert(slices.Clone(r.Install), last+1, another(r.Install[last], items))
+	return r, true, nil
+}
+
+// another is a step that installs requirements as one does that there is already.
+func another(s replay.Step, items []string) replay.Step {
+	n := len(s.Args)
+	for n > 0 && (reqForm.MatchString(s.Args[n-1]) && s.Args[n-1] != "install") {
+		n--
+	}
+	return replay.Step{
+		Name: "hinted requirements", Args: append(slices.Clone(s.Args[:n]), items...), Env: maps.Clone(s.Env), Dir: s.Dir, MustPass: true,
+	}
+}
