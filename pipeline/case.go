@@ -112,12 +112,22 @@ type Work struct {
 	Inputs any    // everything that the result depends on; encoded as JSON into the key
 }
 
+// Key is the key under which a store keeps the work's result, for candidates that were opened anew so many times; 0 is what work
+// that is no candidate's has too.
+func (w Work) Key(generation int) (string, error) {
+	key, err := digestJSON(w.Kind, w.Inputs, generation)
+	if err != nil {
+		return "", Permanent(fmt.Errorf("keying %s: %w", w.Label, err))
+	}
+	return key, nil
+}
+
 // Once returns the stored result of w, or runs f and stores it. All candidates share the results: the same work is never
 // done twice, also not after a kill. A re-opened candidate has work of its own. An error of f is not stored.
 func (c *Case) Once(ctx context.Context, w Work, f func(context.Context) ([]byte, error)) ([]byte, error) {
-	key, err := digestJSON(w.Kind, w.Inputs, c.candidate.Generation)
+	key, err := w.Key(c.candidate.Generation)
 	if err != nil {
-		return nil, Permanent(fmt.Errorf("keying %s: %w", w.Label, err))
+		return nil, err
 	}
 	ch := c.engine.flights.DoChan(key, func() (any, error) {
 		return c.engine.once(ctx, key, c.ID(), w, f)

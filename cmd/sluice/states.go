@@ -33,8 +33,9 @@ func newStates(a *app) *cobra.Command {
 		Use:   "states --repo PATH|URL",
 		Short: "Run the tests of a repository's last states, and say what share of them can be run",
 		Long: `Run the tests of the states that the last changes of a repository left, and say of each how far it came: whether a recipe is
-known, the environment installs, source and tests build, and the tests run. Only heuristics are asked, no model. At the end
-stand the shares, with Wilson's intervals at 95 %.
+known, the environment installs, source and tests build, and the tests run. Recipes come from heuristics first, then from what
+the project's continuous integration says, from the versions of the state's day, and from its neighbours; no model is asked. At
+the end stand the shares, with Wilson's intervals at 95 %.
 
 What was installed and run is kept in the store: a second run starts nothing. What failed for the machinery's or the network's
 sake is no verdict; the next run tries it again. With --json each line is an object of type "state", and the last one of type "states".
@@ -147,6 +148,9 @@ func (a *app) printStates(list []states.State, sum states.Summary) {
 	for _, tool := range slices.Sorted(maps.Keys(sum.Tools)) {
 		a.printStateShare("  "+cmp.Or(tool, "no recipe"), sum.Tools[tool])
 	}
+	for _, rung := range slices.Sorted(maps.Keys(sum.Rungs)) {
+		a.say("  recipe by %s: %d", rung, sum.Rungs[rung])
+	}
 	a.printStateShare("states whose environment installs", sum.Installed)
 	a.printStateShare("of those that run, states where all passes", sum.AllPass)
 	a.say("environments: %d for %d states", sum.Environments, sum.Installed.N)
@@ -162,8 +166,16 @@ func stateRow(s states.State) []string {
 	}
 	return []string{
 		short(s.Commit, 11), cmp.Or(s.Tool, "-"), environment, cmp.Or(string(s.BuildSource), "-"), cmp.Or(string(s.BuildTests), "-"),
-		strconv.Itoa(s.Tests), strconv.Itoa(s.Passed), strconv.Itoa(s.Failed), s.Wall.Round(100 * time.Millisecond).String(), string(s.End), short(s.Why(), 90),
+		strconv.Itoa(s.Tests), strconv.Itoa(s.Passed), strconv.Itoa(s.Failed), s.Wall.Round(100 * time.Millisecond).String(), string(s.End), short(why(s), 90),
 	}
+}
+
+// why is what a state's line ends with: the reason, or the rung of the ladder that was needed.
+func why(s states.State) string {
+	if s.End == states.Ran && len(s.Tries) > 0 {
+		return "recipe by " + s.Rung
+	}
+	return s.Why()
 }
 
 func (a *app) printStateShare(what string, s states.Share) {

@@ -2,13 +2,15 @@ package foresight
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"sluice/miners/lang"
 	"sluice/pipeline"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
-	"sluice/replay/tools"
 )
 
 // The four states of a pair.
@@ -29,16 +31,16 @@ type Environment struct {
 	Log     string                   `json:"log,omitempty"`    // what that printed
 }
 
-// environment finds a recipe for each state and installs it, with the network that running tests will not have. Heuristics come
-// first; where they fail, an agent may try, if there is one.
+// environment finds a recipe for each state and installs it, with the network that running tests will not have: on the ladder of package
+// recipes; where that ends, an agent may try, if there is one.
 func (f *family) environment() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "environment", Version: 2, Pool: pipeline.Sandbox,
-		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evEnvironment, evSetups},
+		Name: "environment", Version: 3, Pool: pipeline.Sandbox,
+		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evEnvironment, evClimbs, evSetups},
 		Settings: f.environmentSettings(),
 		Codes: []pipeline.Code{
-			{Name: "no-recipe", Text: "No heuristic knows how to make one of the states executable, nor did an agent find out, if one was configured; the reason names the state and what was missing."},
-			{Name: "install-failed", Text: "Installing the dependencies of one of the states failed, and no agent found another way, if one was configured; `sluice explain` shows the log. Check the network settings for building environments."},
+			{Name: "no-recipe", Text: "Neither heuristics nor a neighbouring state's recipe make one of the states executable, nor did an agent find out, if one was configured; the reason names the state and what was missing."},
+			{Name: "install-failed", Text: "Installing the dependencies of one of the states failed, and neither its workflow, the versions of its day, a neighbour's recipe nor an agent, if one was configured, was another way; `sluice explain` shows each try with the end of its log. Check the network settings for building environments."},
 		},
 		Run: f.runEnvironment,
 	}
@@ -48,8 +50,10 @@ func (f *family) environment() pipeline.Stage {
 func (f *family) environmentSettings() any {
 	s := struct {
 		Sandbox, Image string
+		Limits         replay.Limits
+		Ladder         int
 		Setup          any `json:",omitempty"`
-	}{Sandbox: f.sandboxName(), Image: f.Image}
+	}{Sandbox: f.sandboxName(), Image: f.Image, Limits: f.set.Limits, Ladder: recipes.Version}
 	if f.Setup != nil {
 		s.Setup = f.Setup.Settings()
 	}
@@ -75,7 +79,10 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 	env := Environment{Recipes: map[string]replay.Recipe{}, Commits: map[string]string{
 		stateB1: link.Intro.Base, stateH1: link.Intro.Head, stateB2: p.Fix.Base, stateH2: p.Fix.Head,
 	}}
-	setups := Setups{}
+	setups, climbs, proven := Setups{}, Climbs{}, map[string]bool{}
+	write := func() error {
+		return errors.Join(c.Write(ctx, evEnvironment, env), writeClimbs(ctx, c, climbs), writeSetups(ctx, c, setups))
+	}
 	for _, s := range states {
 		paths := append(fix.Tests(), fix.Code()...)
 		if s == stateB1 || s == stateH1 {
@@ -85,36 +92,57 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 		if err != nil {
 			return pipeline.Outcome{}, err
 		}
-		o, out, err := f.prepare(ctx, attempt{c: c, env: &env, done: setups, state: s, tree: tree, paths: paths})
+		o, out, err := f.prepare(ctx, attempt{c, &env, setups, climbs, proven, s, tree, paths})
 		if out || err != nil {
-			return o, errors.Join(err, c.Write(ctx, evEnvironment, env), writeSetups(ctx, c, setups))
+			return o, errors.Join(err, write())
 		}
 	}
-	return pipeline.Pass(), errors.Join(c.Write(ctx, evEnvironment, env), writeSetups(ctx, c, setups))
+	return pipeline.Pass(), write()
 }
 
 // prepare finds and installs one state's environment; out says that the candidate ends here.
 func (f *family) prepare(ctx context.Context, a attempt) (o pipeline.Outcome, out bool, err error) {
-	r, err := tools.Detect(ctx, a.tree, tools.Options{Image: f.Image, Paths: a.paths})
-	var none tools.ErrNoRecipe
-	if errors.As(err, &none) {
-		why := fmt.Sprintf("%s (%.12s): %s", a.state, a.env.Commits[a.state], none.Reason)
-		return f.orSecond(ctx, a, nil, pipeline.Reject("no-recipe", why))
-	}
+	ladder := recipes.Ladder{History: f.History, Sandbox: f.Sandbox, Image: f.Image, Limits: f.set.Limits}
+	found, err := ladder.Find(ctx, recipes.Request{
+		Once: a.c.Once, Commit: a.env.Commits[a.state], Paths: a.paths, Tests: testsOf(a.paths), Proven: a.proven, Last: a.env.Commits[stateH2],
+	})
 	if err != nil {
-		return o, false, fmt.Errorf("detecting the recipe of %s: %w", a.state, err)
+		return o, false, fmt.Errorf("finding a recipe for %s: %w", a.state, err)
 	}
+	if found.Climbed() {
+		a.climbs[a.state] = found.Tries
+	}
+	r := found.Recipe
+	switch first := found.Tries[0]; {
+	case found.OK:
+		a.proven[r.Fingerprint] = true
+	case r.Runner == "":
+		why := fmt.Sprintf("%s (%.12s): %s", a.state, a.env.Commits[a.state], first.Reason)
+		return f.orSecond(ctx, a, nil, pipeline.Reject("no-recipe", why+climbed(found.Tries)))
+	case first.Result == recipes.InstallFailed:
+		a.env.Recipes[a.state], a.env.Failed, a.env.Log = r, a.state, found.First.Log
+		return f.orSecond(ctx, a, &r, pipeline.Reject("install-failed", fmt.Sprintf("%s: %s", a.state, first.Reason)+climbed(found.Tries)))
+	}
+	// What only installs stays: what the tests do on each state is for the replaying stages to say.
 	a.env.Recipes[a.state] = r
-	log, err := f.install(ctx, a.c, r, a.tree)
-	if err != nil {
-		return o, false, fmt.Errorf("preparing the environment of %s: %w", a.state, err)
-	}
-	if log.Failed {
-		a.env.Failed, a.env.Log = a.state, log.Log
-		return f.orSecond(ctx, a, &r, pipeline.Reject("install-failed", fmt.Sprintf("%s: %s", a.state, log.Error)))
-	}
 	a.env.Recipes[a.state], err = f.improve(ctx, a, r)
 	return o, false, err
+}
+
+// climbed says in a few words what else was tried.
+func climbed(tries []recipes.Try) string {
+	var b strings.Builder
+	for _, t := range tries[1:] {
+		fmt.Fprintf(&b, "; %s: %s", t.Rung, t.Result)
+	}
+	return b.String()
+}
+
+// testsOf are the test files among paths.
+func testsOf(paths []string) []string {
+	out := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return lang.Classify(p) != lang.Test })
+	slices.Sort(out)
+	return out
 }
 
 // orSecond rejects, unless the installer finds a recipe.
@@ -136,31 +164,4 @@ func (f *family) orSecond(ctx context.Context, a attempt, heuristic *replay.Reci
 	a.env.Recipes[a.state] = r
 	a.env.Failed, a.env.Log = "", ""
 	return pipeline.Outcome{}, false, nil
-}
-
-// installed is the stored result of an installation.
-type installed struct {
-	Failed bool   `json:"failed,omitempty"`
-	Error  string `json:"error,omitempty"`
-	Log    string `json:"log,omitempty"`
-}
-
-func (f *family) install(ctx context.Context, c *pipeline.Case, r replay.Recipe, t replay.Tree) (installed, error) {
-	var in installed
-	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []string{f.Sandbox.Name(), r.Fingerprint}}
-	b, err := c.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
-		env, err := f.Sandbox.Prepare(ctx, r, t)
-		var failed *replay.InstallError
-		if errors.As(err, &failed) {
-			return json.Marshal(installed{Failed: true, Error: failed.Error(), Log: failed.Log})
-		}
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(installed{Log: env.Log})
-	})
-	if err != nil {
-		return in, err
-	}
-	return in, json.Unmarshal(b, &in)
 }

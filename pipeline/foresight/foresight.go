@@ -101,6 +101,7 @@ const (
 	evWritten     = "written-statement" // with all that was said about it
 	evAnnotation  = "annotation"        // difficulty, severity, interfaces
 	evEnvironment = "environment"       // recipe and environment of each state
+	evClimbs      = "recipes"           // how recipes were found where heuristics were not enough
 	evSetups      = "setups"            // what an agent did to find recipes
 	evFixRuns     = "fix-runs"          // runs 3, 4 and 5
 	evTaskRuns    = "task-runs"         // runs 1 and 2

@@ -10,6 +10,7 @@ import (
 	"sluice/judges/operation"
 	"sluice/miners/lang"
 	"sluice/pipeline"
+	"sluice/pipeline/recipes"
 	"sluice/pipeline/setup"
 	"sluice/replay"
 	"sluice/replay/tools"
@@ -27,14 +28,19 @@ type Installer interface {
 // Setups is the evidence of what the installer did, by state: only of those for which it was asked.
 type Setups map[string]setup.Result
 
+// Climbs is the evidence of how recipes were found, by state: only of those for which heuristics were not enough.
+type Climbs map[string][]recipes.Try
+
 // attempt is one state on its way to an environment.
 type attempt struct {
-	c     *pipeline.Case
-	env   *Environment
-	done  Setups
-	state string
-	tree  replay.Tree
-	paths []string // that the state's change touches
+	c      *pipeline.Case
+	env    *Environment
+	done   Setups
+	climbs Climbs
+	proven map[string]bool // fingerprints of recipes that ran tests on an earlier state of the candidate
+	state  string
+	tree   replay.Tree
+	paths  []string // that the state's change touches
 }
 
 // second gives a state without a working recipe to the installer. It returns the accepted recipe, or ok=false.
@@ -119,6 +125,13 @@ func (f *family) improve(ctx context.Context, a attempt, r replay.Recipe) (repla
 		return r, err
 	}
 	return better, nil
+}
+
+func writeClimbs(ctx context.Context, c *pipeline.Case, k Climbs) error {
+	if len(k) == 0 {
+		return nil
+	}
+	return c.Write(ctx, evClimbs, k)
 }
 
 // writeSetups keeps what the installer did.

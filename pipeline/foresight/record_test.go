@@ -11,6 +11,7 @@ import (
 
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
 	"sluice/replay/narrow"
 )
@@ -115,7 +116,7 @@ func TestLabels(t *testing.T) {
 func TestRunInputs(t *testing.T) {
 	t.Parallel()
 	key := func(repeat int, os ...replay.Overlay) string {
-		b, err := json.Marshal(runInputs("local", replay.Recipe{Fingerprint: "f"}, replay.Job{Tree: fakeTree{}, Overlays: os}, repeat))
+		b, err := json.Marshal(recipes.RunInputs("local", replay.Recipe{Fingerprint: "f"}, replay.Job{Tree: fakeTree{}, Overlays: os}, repeat))
 		if err != nil {
 			t.Fatal(err)
 		}

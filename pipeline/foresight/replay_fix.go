@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sluice/pipeline"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
 )
 
@@ -52,7 +53,7 @@ func (f *family) runSettings() any {
 		AllRuns bool
 		Limits  replay.Limits
 		Version int
-	}{f.sandboxName(), f.set.Repeats, f.set.AllRuns, f.set.Limits, runVersion}
+	}{f.sandboxName(), f.set.Repeats, f.set.AllRuns, f.set.Limits, recipes.RunVersion}
 }
 
 // fixSpecs are runs 4, 3 and 5, in the order in which they are cheapest to stop at.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"sluice/miners/gitrepo"
@@ -23,13 +26,16 @@ const (
 
 // neighbours is the fourth rung.
 func (c *climb) neighbours(ctx context.Context) (done bool, err error) {
-	changes, _, err := c.l.History.Changes(ctx)
+	changes, index, err := c.l.History.Changes(ctx)
 	if err != nil {
 		return false, fmt.Errorf("reading the history: %w", err)
 	}
-	at, ok := c.change(ctx)
+	at, ok := index.ByCommit(c.q.Commit)
 	if !ok {
 		return false, nil // a commit of no branch has no neighbours
+	}
+	if last, ok := index.ByCommit(c.q.Last); ok {
+		changes = changes[:last.Position+1]
 	}
 	asked, here := 0, 0
 	for _, d := range distances {
@@ -144,15 +150,21 @@ func (c *climb) sealed(ctx context.Context, g made) (made, bool, error) {
 	return g, !c.tried[r.Fingerprint], nil
 }
 
-// fits reports whether a state for which no heuristic has a recipe could have this one: the language of what its change touches, and
-// the project's folder.
+// fits reports whether a state for which no heuristic has a recipe could have this one: its change touches the tool's language or none,
+// and the project's folder holds files of it.
 func (c *climb) fits(ctx context.Context, r replay.Recipe) (bool, error) {
-	if want := tools.ForPaths(c.q.Paths); want != "" && !tools.SameLanguage(want, r.Runner) {
+	if want := tools.ForPaths(c.q.Paths); want != "" && tools.Language(want).Name != tools.Language(r.Runner).Name {
 		return false, nil
 	}
-	if r.Root == "" {
-		return true, nil
-	}
 	t, err := project.Scan(ctx, c.tree)
-	return err == nil && t.HasDir(r.Root), err
+	if err != nil {
+		return false, err
+	}
+	for f := range t.Files() {
+		below := r.Root == "" || strings.HasPrefix(f, r.Root+"/")
+		if below && slices.Contains(tools.Language(r.Runner).Extensions, path.Ext(f)) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -54,9 +54,9 @@ type Once func(ctx context.Context, w pipeline.Work, f func(context.Context) ([]
 type Ladder struct {
 	History *history.History
 	Sandbox replay.Sandbox
-	Image   string        // base image of recipes; "" is the tool's
-	Limits  replay.Limits // of one run
-	Clock   func() time.Time
+	Image   string           // base image of recipes; "" is the tool's
+	Limits  replay.Limits    // of one run
+	Clock   func() time.Time // measures runs; nil: they are not measured
 }
 
 // Request is a state that wants a recipe.
@@ -66,8 +66,10 @@ type Request struct {
 	Paths  []string // that choose the project: see tools.Options
 	// Tests are the files whose tests are relevant; those that a state does not have are left out. None, or none left: all tests.
 	Tests []string
-	// Prove asks of the heuristic recipe too that a test runs. Else it is enough that it installs: what the tests do is for others to see.
-	Prove bool
+	// Proven are fingerprints of recipes that ran tests on a sister state: of those it is enough here that they install.
+	Proven map[string]bool
+	// Last is the newest change that may be a neighbour, so that what lands later changes no decision; "" for any.
+	Last string
 }
 
 // The rungs, as they stand in evidence.
@@ -110,11 +112,12 @@ type Try struct {
 
 // Found is what came of a climb.
 type Found struct {
-	// OK says that Recipe works, as far as the request asks. Else Recipe is the heuristic one, zero if there is none.
+	// OK says that Recipe works, as far as the request asks. Else Recipe is the one whose run a limit ended, or the heuristic one, zero
+	// if there is none.
 	OK     bool
 	Recipe replay.Recipe
-	// Trial is what Recipe came to on the state; its report is there only if the tests ran.
-	Trial Trial
+	// Trial is what Recipe came to on the state; its report is there only if the tests ran. First is the same of the heuristic recipe.
+	Trial, First Trial
 	// Tries are in order; the first one is the heuristic's.
 	Tries []Try
 }
@@ -130,7 +133,7 @@ func (f Found) Won() string {
 	return f.Tries[len(f.Tries)-1].Rung
 }
 
-// Find climbs. That nothing works is no error: Found says so.
+// Find climbs. That nothing works is no error: Found says so. With an error it holds what was known by then.
 func (l *Ladder) Find(ctx context.Context, q Request) (Found, error) {
 	tree, err := l.History.Tree(ctx, q.Commit)
 	if err != nil {
@@ -143,7 +146,7 @@ func (l *Ladder) Find(ctx context.Context, q Request) (Found, error) {
 	for _, rung := range []func(context.Context) (done bool, err error){c.heuristic, c.own, c.neighbours} {
 		done, err := rung(ctx)
 		if err != nil {
-			return Found{}, err
+			return c.found, err
 		}
 		if done {
 			break
@@ -175,11 +178,11 @@ func (c *climb) heuristic(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("detecting the recipe of %.12s: %w", c.q.Commit, err)
 	}
 	c.base, c.found.Recipe = &r, r
-	t, err := c.l.try(ctx, c.q, c.state(), r, c.q.Prove)
+	t, err := c.l.try(ctx, c.q, c.state(), r, !c.q.Proven[r.Fingerprint])
 	if err != nil {
 		return false, err
 	}
-	c.found.Trial = t
+	c.found.Trial, c.found.First = t, t
 	return c.note(Try{Rung: Heuristic}, r, t), nil
 }
 
@@ -192,13 +195,14 @@ func (c *climb) note(t Try, r replay.Recipe, trial Trial) (done bool) {
 		t.Reason = "it installs"
 	}
 	if t.Result != Works {
-		t.Log = trial.Log
+		t.Log = End(trial.Log)
 	}
 	c.found.Tries = append(c.found.Tries, t)
-	if t.Result == Works {
-		c.found.OK, c.found.Recipe, c.found.Trial = true, r, trial
+	done = t.Result == Works || t.Result == Ended
+	if done {
+		c.found.OK, c.found.Recipe, c.found.Trial = t.Result == Works, r, trial
 	}
-	return t.Result == Works || t.Result == Ended
+	return done
 }
 
 // own are the rungs that this state alone decides.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/miners/gitrepo"
 	"sluice/pipeline"
 	"sluice/replay"
 	"sluice/replay/tools"
@@ -20,7 +21,7 @@ const trialVersion = 1
 // Trial is what a recipe came to on a state.
 type Trial struct {
 	Failed string        `json:"failed,omitempty"` // how installing failed; "" if it did not
-	Ran    bool          `json:"ran,omitempty"`    // the tests were started; else it was only installed
+	Ran    bool          `json:"-"`                // the tests were started; else it was only installed
 	Report replay.Report `json:"report,omitzero"`
 	Log    string        `json:"log,omitempty"` // the end of what the last part printed
 	Wall   time.Duration `json:"wall_ns,omitempty"`
@@ -70,7 +71,7 @@ func relevant(ctx context.Context, t replay.Tree, paths []string) (replay.Target
 	var out replay.Target
 	for _, p := range paths {
 		_, err := t.ReadFile(ctx, p)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, gitrepo.ErrNotFile) {
 			continue
 		}
 		if err != nil {
@@ -91,14 +92,14 @@ func (l *Ladder) try(ctx context.Context, q Request, s state, r replay.Recipe, r
 }
 
 func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recipe) (Trial, error) {
-	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []string{l.Sandbox.Name(), r.Fingerprint, "tail"}}
+	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []any{trialVersion, l.Sandbox.Name(), r.Fingerprint}}
 	return once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
-		_, err := l.Sandbox.Prepare(ctx, r, s.tree)
+		env, err := l.Sandbox.Prepare(ctx, r, s.tree)
 		var failed *replay.InstallError
 		if errors.As(err, &failed) {
-			return Trial{Failed: failed.Error(), Log: End(failed.Log)}, nil
+			return Trial{Failed: failed.Error(), Log: failed.Log}, nil
 		}
-		return Trial{}, err
+		return Trial{Log: env.Log}, err
 	})
 }
 
@@ -108,23 +109,32 @@ func (l *Ladder) run(ctx context.Context, q Request, s state, r replay.Recipe) (
 		return Trial{}, pipeline.Permanent(err)
 	}
 	job := replay.Job{Name: fmt.Sprintf("state %.12s", s.commit), Tree: s.tree, Steps: tool.Steps(r, s.target), Limits: l.Limits}
-	w := pipeline.Work{Kind: "recipe-trial", Label: fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), Inputs: []any{
-		trialVersion, l.Sandbox.Name(), r.Fingerprint, s.tree.ID(), job.Steps, l.Limits,
-	}}
-	return once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
+	w := pipeline.Work{
+		Kind: RunKind, Label: fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), Inputs: RunInputs(l.Sandbox.Name(), r, job, 1),
+	}
+	t, err := once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
 		env, err := l.Sandbox.Prepare(ctx, r, s.tree) // what was prepared in an earlier run may be gone
 		if err != nil {
 			return Trial{}, fmt.Errorf("preparing the environment: %w", err)
 		}
 		job := job
 		job.Env = env
-		started := l.Clock()
+		started := l.now()
 		res, err := l.Sandbox.Run(ctx, job)
 		if err != nil {
 			return Trial{}, err
 		}
-		return Trial{Ran: true, Report: tool.Parse(r, s.target, res), Log: logOf(res), Wall: l.Clock().Sub(started)}, nil
+		return Trial{Report: tool.Parse(r, s.target, res), Log: LogOf(res), Wall: l.now().Sub(started)}, nil
 	})
+	t.Ran = err == nil
+	return t, err
+}
+
+func (l *Ladder) now() time.Time {
+	if l.Clock == nil {
+		return time.Time{}
+	}
+	return l.Clock()
 }
 
 func once(ctx context.Context, o Once, w pipeline.Work, f func(context.Context) (Trial, error)) (t Trial, err error) {
@@ -144,7 +154,7 @@ func once(ctx context.Context, o Once, w pipeline.Work, f func(context.Context) 
 	return t, nil
 }
 
-// logBytes is how much of the end of a log is kept: what went wrong is there.
+// logBytes is how much of the end of a log is kept in evidence: what went wrong is there.
 const logBytes = 4 << 10
 
 // End is the end of a log, as text.
@@ -154,15 +164,4 @@ func End(s string) string {
 		s = strings.ToValidUTF8(s[len(s)-logBytes:], "")
 	}
 	return s
-}
-
-// logOf is the end of what each step printed.
-func logOf(res replay.Result) string {
-	var b strings.Builder
-	for _, s := range res.Steps {
-		if s.Stop != replay.Skipped {
-			fmt.Fprintf(&b, "$ step %s: %s, exit %d\n%s\n%s\n", s.Name, s.Stop, s.ExitCode, End(string(s.Stdout)), End(string(s.Stderr)))
-		}
-	}
-	return b.String()
 }

@@ -6,17 +6,36 @@ import (
 	"strings"
 
 	"sluice/pipeline/evaluate/stats"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
 )
 
+// take takes over what came of the climb. Where nothing works the state is what its heuristic recipe makes of it.
+func (s *State) take(f recipes.Found) {
+	r := f.Recipe
+	s.Tool, s.Image, s.Root, s.Environment, s.Rung = r.Runner, r.Image, r.Root, r.Fingerprint, f.Won()
+	if f.Climbed() {
+		s.Tries = f.Tries
+	}
+	switch {
+	case len(f.Tries) == 0: // it ended before the first answer
+	case r.Runner == "":
+		s.End, s.Reason = NoRecipe, f.Tries[0].Reason
+	case f.Trial.Failed != "":
+		s.End, s.Reason = InstallFailed, f.Trial.Failed+": "+recipes.End(f.Trial.Log)
+	default:
+		s.fill(f.Trial)
+	}
+}
+
 // fill takes over what a run came to.
-func (s *State) fill(o observed) {
+func (s *State) fill(o recipes.Trial) {
 	r := o.Report
 	s.BuildSource, s.BuildTests, s.Wall = r.BuildSource, r.BuildTests, o.Wall
 	s.Counts = count(r)
 	s.End, s.Reason = ending(r, s.Counts)
 	if s.End != Ran && s.Reason == "" {
-		s.Reason = end(o.Log)
+		s.Reason = recipes.End(o.Log)
 	}
 }
 
@@ -61,7 +80,7 @@ func ending(r replay.Report, c Counts) (End, string) {
 
 func firstBroken(broken map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(broken)) {
-		return name + ": " + end(broken[name])
+		return name + ": " + recipes.End(broken[name])
 	}
 	return ""
 }
@@ -85,11 +104,12 @@ type Summary struct {
 	Environments int              `json:"environments"`
 	Ends         map[End]int      `json:"ends"`
 	Tools        map[string]Share `json:"tools"` // whose tests run, by tool; "" is of those without a recipe
+	Rungs        map[string]int   `json:"rungs"` // of the states whose tests run: where their recipes come from
 }
 
 // Summarise counts.
 func Summarise(list []State) Summary {
-	s := Summary{States: len(list), Ends: map[End]int{}, Tools: map[string]Share{}}
+	s := Summary{States: len(list), Ends: map[End]int{}, Tools: map[string]Share{}, Rungs: map[string]int{}}
 	environments, of, ran := map[string]bool{}, map[string]int{}, map[string]int{}
 	known, installed, whole := 0, 0, 0
 	for _, st := range list {
@@ -106,6 +126,7 @@ func Summarise(list []State) Summary {
 		}
 		if st.End == Ran {
 			ran[st.Tool]++
+			s.Rungs[st.Rung]++
 			if st.Failed == 0 && st.Broken == 0 {
 				whole++
 			}

@@ -1,13 +1,12 @@
 // Package states says what share of a repository's states run their tests: for each of the last changes it looks for a recipe,
 // prepares the environment and runs the tests of the state that the change left.
 //
-// Only heuristics are asked: no model and no person. Nothing is judged, and no candidate is made. What was installed and run is kept
+// Recipes come from the ladder of package recipes: no model is asked and no person. Nothing is judged, and no candidate is made. What was installed and run is kept
 // in the store, so that a second look runs nothing; a fault of the machinery is kept nowhere and is no verdict on a state.
 package states
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
 	"sluice/pipeline/history"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
-	"sluice/replay/tools"
 	"sluice/store"
 )
 
@@ -43,7 +42,7 @@ type End string
 // The ends. Only Ran says that tests ran: at least one of them, pass or fail, in a run that agrees with itself.
 const (
 	Ran            End = "ran"
-	NoRecipe       End = "no-recipe"      // no heuristic knows what to do
+	NoRecipe       End = "no-recipe"      // no heuristic knows what to do, nor does a neighbour
 	InstallFailed  End = "install-failed" // the environment
 	BuildFailed    End = "build-failed"   // the source, or all tests
 	NoTests        End = "no-tests"       // nothing ran although all built
@@ -67,6 +66,9 @@ type State struct {
 	BuildSource replay.Phase `json:"build_source,omitempty"`
 	BuildTests  replay.Phase `json:"build_tests,omitempty"`
 	Counts
+	Rung string `json:"rung,omitempty"` // of the ladder, whose recipe runs tests; the counts are of its run
+	// Tries are the steps of the climb where heuristics were not enough.
+	Tries  []recipes.Try `json:"tries,omitempty"`
 	End    End           `json:"end"`
 	Reason string        `json:"reason,omitempty"` // for people, a few lines
 	Wall   time.Duration `json:"wall_ns"`          // of the run that counts, without preparing
@@ -197,36 +199,12 @@ func (o Options) look(ctx context.Context, c gitrepo.Change, s *State) error {
 		return err
 	}
 	split := history.SplitFiles(files)
-	tree, err := o.History.Tree(ctx, c.Head)
-	if err != nil {
-		return err
-	}
-	r, err := tools.Detect(ctx, tree, tools.Options{Image: o.Image, Paths: append(split.Tests(), split.Code()...)})
-	var none tools.ErrNoRecipe
-	if errors.As(err, &none) {
-		s.End, s.Reason = NoRecipe, none.Reason
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("detecting the recipe: %w", err)
-	}
-	s.Tool, s.Image, s.Root, s.Environment = r.Runner, r.Image, r.Root, r.Fingerprint
-	in, err := o.install(ctx, r, tree)
-	if err != nil {
-		return err
-	}
-	if in.Failed {
-		s.End, s.Reason = InstallFailed, in.Log
-		return nil
-	}
-	var t replay.Target
+	q := recipes.Request{Once: o.once, Commit: c.Head, Paths: append(split.Tests(), split.Code()...)}
 	if o.Files {
-		t.Paths = history.Strings(split.Test)
+		q.Tests = history.Strings(split.Test)
 	}
-	ran, err := o.run(ctx, r, tree, t)
-	if err != nil {
-		return err
-	}
-	s.fill(ran)
-	return nil
+	ladder := recipes.Ladder{History: o.History, Sandbox: o.Sandbox, Image: o.Image, Limits: o.Limits, Clock: o.Clock}
+	found, err := ladder.Find(ctx, q)
+	s.take(found)
+	return err
 }

@@ -87,12 +87,11 @@ func WithPackages(r replay.Recipe, names []string) replay.Recipe {
 	return r
 }
 
-// SameLanguage reports whether two tools are of one language.
-func SameLanguage(a, b string) bool {
-	x, err := byName(a)
+// Language is what a tool's tests are written in; without a name for a tool that there is not.
+func Language(tool string) project.Language {
+	t, err := byName(tool)
 	if err != nil {
-		return false
+		return project.Language{}
 	}
-	y, err := byName(b)
-	return err == nil && x.Language().Name == y.Language().Name
+	return t.Language()
 }
