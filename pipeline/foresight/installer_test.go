@@ -190,3 +190,54 @@ func (l lab) evidence(t *testing.T, c store.Candidate, name string, v any) {
 		t.Fatal(err)
 	}
 }
+
+// climber installs only with a Debian package, which the workflow of later changes names.
+type climber struct{ barren }
+
+func (climber) Name() string { return "docker" }
+
+func (climber) Prepare(_ context.Context, r replay.Recipe, _ replay.Tree) (replay.Env, error) {
+	if slices.Contains(r.Install[0].Args, "libx-dev") {
+		return replay.Env{Recipe: r, Sandbox: "docker"}, nil
+	}
+	return replay.Env{}, &replay.InstallError{Step: replay.StepResult{Name: "requirements", Stop: replay.Exited, ExitCode: 1}, Log: "x.h: no such file\n"}
+}
+
+func (climber) Run(_ context.Context, j replay.Job) (replay.Result, error) {
+	report := `<testsuites><testsuite name="pytest" tests="1"><testcase classname="tests.old_test" name="test_a" file="tests/old_test.py"/></testsuite></testsuites>`
+	return replay.Result{Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited}}, Files: map[string][]byte{"junit.xml": []byte(report)}}, nil
+}
+
+// TestClimb: what heuristics cannot install, a workflow's words or a neighbour's recipe may; how is evidence, and the fix's head is run once.
+func TestClimb(t *testing.T) {
+	t.Parallel()
+	const ci = "/.github/workflows/ci.yml --\njobs: {test: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libx-dev && pytest}]}}\n"
+	l := newLab(t, agentPair(t, ".py")+"-- fix"+ci, "environment")
+	f := New(Deps{History: l.h, Repo: "o/r", Sandbox: climber{}}, Settings{})
+	f.Stages = through(f, "environment")
+	if _, err := pipeline.New(l.store, pipeline.Options{Owner: "test"}).Run(t.Context(), f, "o/r"); err != nil {
+		t.Fatal(err)
+	}
+	c := l.candidate(t, "fix")
+	if c.Code != "" || c.State == store.Failed {
+		t.Fatalf("ended %s %q: %s", c.State, c.Code, c.Reason)
+	}
+	var climbs Climbs
+	l.evidence(t, c, evClimbs, &climbs)
+	got := map[string]string{}
+	for state, tries := range climbs {
+		for _, try := range tries {
+			got[state] += try.Rung + " " + try.Provenance + " " + string(try.Result) + "; "
+		}
+	}
+	const borrowed = "heuristic  install-failed; neighbour fallback works; "
+	want := map[string]string{"b1": borrowed, "h1": borrowed, "b2": borrowed, "h2": "heuristic  install-failed; workflow original works; "}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("climbs (-want +got):\n%s", d)
+	}
+	var env Environment
+	l.evidence(t, c, evEnvironment, &env)
+	if env.Failed != "" || !slices.Contains(env.Recipes["b1"].Install[0].Args, "libx-dev") {
+		t.Errorf("the environment is %+v", env)
+	}
+}
