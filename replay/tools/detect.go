@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ const DefaultImage = "sluice/base:trixie"
 
 // Options say what of a tree the recipe is for.
 type Options struct {
-	Image string // "" for the tool's: see Image
+	Image string // "" for the recipe's own, or else the tool's: see Image
 	// Paths are the files that a change touches: they choose the module or project in a repository of many, and between
 	// languages. None: the tree's root decides.
 	Paths []string
@@ -37,9 +38,7 @@ func Detect(ctx context.Context, t replay.Tree, o Options) (replay.Recipe, error
 	if err != nil {
 		return replay.Recipe{}, err
 	}
-	if r.Image = o.Image; r.Image == "" {
-		r.Image = Image(r.Runner)
-	}
+	r.Image = cmp.Or(o.Image, r.Image, Image(r.Runner))
 	if r.Base != nil {
 		r.Base.Image = r.Image
 		if r.Base.Fingerprint, err = project.Fingerprint(ctx, t, *r.Base); err != nil {

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func FuzzDetect(f *testing.F) {
 			if !strings.HasSuffix(s.Name, "requirements") || s.Args[0] == "sh" {
 				continue
 			}
-			for _, arg := range s.Args[6:] {
+			for _, arg := range s.Args[slices.Index(s.Args, "--")+1:] {
 				if strings.HasPrefix(arg, "-") || strings.ContainsAny(arg, "/\\@\x00\n") || arg == "" {
 					t.Errorf("the installer is told %q", arg)
 				}

@@ -65,6 +65,8 @@ type (
 	// Imager wants a base image of its own in the docker sandbox, with its language's toolchain: one of those that sluice images
 	// build makes. The tools of one language share one.
 	Imager interface{ Image() string }
+	// Chooser names images in its recipes, by what a tree asks for: all of those that it may name.
+	Chooser interface{ Images() []string }
 	// Dater can install what registries had at a time.
 	Dater interface {
 		// Dated changes a recipe's Install so that it takes no version of a package that was published after a time, which is
@@ -158,7 +160,7 @@ func Owns(r replay.Recipe, id string) (owns, known bool) {
 	return known && a.Owns(r, id), known
 }
 
-// Image is the base image of a tool's recipes: its own, or DefaultImage.
+// Image is the base image of a tool's recipes that name none: its own, or DefaultImage.
 func Image(tool string) string {
 	if a, ok := ability[Imager](tool); ok {
 		return a.Image()
@@ -166,11 +168,14 @@ func Image(tool string) string {
 	return DefaultImage
 }
 
-// Images are the base images of all tools, sorted.
+// Images are the base images that recipes of all tools may name, sorted.
 func Images() []string {
 	var all []string
 	for _, t := range table {
 		all = append(all, Image(t.Name()))
+		if a, ok := t.(Chooser); ok {
+			all = append(all, a.Images()...)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -144,14 +144,16 @@ func TestUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := Missing(list); len(m) > 0 {
+	// Those of other releases are for old states only: who tests sluice need not have them.
+	usual := slices.DeleteFunc(Toolchains(), func(c Toolchain) bool { return c.Suite != "" })
+	if m := slices.DeleteFunc(Missing(list), func(c Toolchain) bool { return c.Suite != "" }); len(m) > 0 {
 		if os.Getenv("SLUICE_REQUIRE_DOCKER") == "1" {
 			t.Fatalf("SLUICE_REQUIRE_DOCKER is set, and %s is missing", m[0].Image())
 		}
 		t.Skipf("needs the images: sluice images build all")
 	}
-	built, err := e.Build(t.Context(), Toolchains(), BuildOptions{Mirror: "http://127.0.0.1:9/none"})
-	if err != nil || len(built) != len(toolchains) {
+	built, err := e.Build(t.Context(), usual, BuildOptions{Mirror: "http://127.0.0.1:9/none"})
+	if err != nil || len(built) != len(usual) {
 		t.Fatalf("%+v, %v", built, err)
 	}
 	for _, b := range built {
@@ -160,7 +162,7 @@ func TestUpToDate(t *testing.T) {
 		}
 	}
 	base := slices.IndexFunc(list, func(i Image) bool { return i.Name == toolchains[0].Image() })
-	for _, c := range toolchains[1:] {
+	for _, c := range usual[1:] {
 		k := slices.IndexFunc(list, func(i Image) bool { return i.Name == c.Image() })
 		if !on(list[k], list[base]) || len(list[k].layers) != len(list[base].layers)+1 || list[k].Own != list[k].Size-list[base].Size {
 			t.Errorf("%s is not one layer on base", c.Name)

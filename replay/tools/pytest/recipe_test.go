@@ -159,7 +159,7 @@ func TestPythonDynamic(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 			continue
 		}
-		if d := cmp.Diff([]string{"{env}", "[test]"}, tooltest.Args(t, r, "computed requirements")); d != "" {
+		if d := cmp.Diff([]string{"{env}", "[test]"}, tooltest.Args(t, r, "computed requirements")[:2]); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}

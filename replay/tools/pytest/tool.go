@@ -8,6 +8,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"time"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -51,6 +52,14 @@ func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
 
 // Words are in every command that runs the tests with a report.
 func (Tool) Words() []string { return []string{"pytest", "--junitxml"} }
+
+// Dated installs what the index had at a time.
+func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
+	return python.Dated(r, before)
+}
+
+// Images are those of the versions of Python.
+func (Tool) Images() []string { return python.Images() }
 
 // Names is the name of the project's distribution.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) { return python.Names(t, paths) }

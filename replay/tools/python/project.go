@@ -25,6 +25,9 @@ type info struct {
 	hints    map[string][]string // test dependencies that other tools' tables name
 	build    []string            // build-system.requires
 	backend  string              // "" when nothing builds the project
+	python   string              // the versions of Python that it requires
+	versions []version           // those that its metadata name, where they are not read as text
+	pipfile  []string            // what Pipenv installs
 	dynamic  bool                // requires cannot be read without running the build
 }
 
@@ -49,6 +52,9 @@ func readProject(t *project.Tree, root string) (*info, error) {
 	}
 	hasSetup := t.Has(path.Join(root, "setup.py")) || t.Has(path.Join(root, "setup.cfg"))
 	if err := pyproject(t, root, doc, hasSetup, p); err != nil {
+		return nil, err
+	}
+	if err := pipfile(t, root, p); err != nil {
 		return nil, err
 	}
 	if len(doc.table("project")) > 0 || len(doc.table("tool").table("poetry")) > 0 {
@@ -98,7 +104,7 @@ func pyproject(t *project.Tree, root string, doc table, hasSetup bool, p *info) 
 	if p.backend == "" && (len(build) > 0 || len(meta) > 0 || hasSetup) {
 		p.backend = legacyBackend
 	}
-	p.name = meta.str("name")
+	p.name, p.python = meta.str("name"), wantsPython(doc)
 	p.requires = meta.strings("dependencies")
 	optional := meta.table("optional-dependencies")
 	for name := range optional {
@@ -183,6 +189,24 @@ func dependencyGroups(groups table, p *info) {
 	for name := range byName {
 		p.groups[name] = resolve(name, map[string]bool{})
 	}
+}
+
+// pipfile reads what Pipenv installs, in Poetry's grammar but for plain versions, which Pipenv writes with their operator.
+func pipfile(t *project.Tree, root string, p *info) error {
+	text, err := t.Read(path.Join(root, "Pipfile"))
+	if err != nil {
+		return err
+	}
+	doc := decode(text)
+	for _, name := range sortedKeys(doc.table("packages")) {
+		if req, _, ok := poetryRequirement(name, doc.table("packages")[name]); ok {
+			p.pipfile = append(p.pipfile, req)
+		}
+	}
+	if dev := doc.table("dev-packages"); len(dev) > 0 {
+		poetryGroup("dev", dev, p)
+	}
+	return nil
 }
 
 func flit(meta table, p *info) {

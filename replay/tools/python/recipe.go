@@ -34,44 +34,6 @@ func Root(t *project.Tree, paths []string) (string, error) {
 	return "", project.ErrNoRecipe{Reason: "no Python project"}
 }
 
-// pretendVersion is what projects that take their version from git are built as: a tree has no git.
-const pretendVersion = "1.0.0"
-
-var versionEnv = map[string]string{
-	"SETUPTOOLS_SCM_PRETEND_VERSION": pretendVersion, "PBR_VERSION": pretendVersion, "PDM_BUILD_SCM_VERSION": pretendVersion,
-	"POETRY_DYNAMIC_VERSIONING_BYPASS": pretendVersion, "UV_DYNAMIC_VERSIONING_BYPASS": pretendVersion,
-}
-
-const (
-	venv       = "{env}/venv"
-	pathOfVenv = `PATH="$VIRTUAL_ENV/bin:$PATH"; export PATH; `
-	// buildScript installs the project so that its tree is what gets imported; a backend too old for that installs a copy.
-	buildScript = pathOfVenv + `set -- --no-deps --no-build-isolation --no-index --disable-pip-version-check -q
-python -m pip install "$@" -e . || python -m pip install "$@" .`
-	// dynamicScript builds the project to learn what it requires, installs that, and takes the project itself out
-	// again: each state installs its own.
-	dynamicScript = pathOfVenv + `set -e
-python -m pip wheel -q --no-deps --no-build-isolation -w "$1/wheel" .
-for w in "$1"/wheel/*.whl; do python -m pip install -q "$w$2"; n=${w##*/}; python -m pip uninstall -q -y "${n%%-*}"; done
-rm -rf "$1/wheel"`
-)
-
-// inVenv starts the interpreter of a virtual environment as its activation would: tests may start its scripts by name.
-const inVenv = pathOfVenv + `exec python "$@"`
-
-// Command begins a command of the recipe's interpreter: that of its VIRTUAL_ENV if it has one.
-func Command(r replay.Recipe) []string {
-	if r.Env["VIRTUAL_ENV"] != "" {
-		return []string{"sh", "-c", inVenv, "sh"}
-	}
-	return []string{"python"}
-}
-
-// BlankEnv is what a recipe begins with whose steps somebody else finds.
-func BlankEnv() map[string]string {
-	return map[string]string{"VIRTUAL_ENV": venv, "PYTHONDONTWRITEBYTECODE": "1"}
-}
-
 // Extra is what a test tool needs besides what the project asks for.
 type Extra struct {
 	Runner  string
@@ -82,10 +44,11 @@ type Extra struct {
 
 // Recipe makes the recipe of the project in root.
 //
-// A virtual environment in {env} holds what the project needs to be built, to run and to be tested. If its metadata can
-// be read, Install gets a list of requirements and no file of the tree, so that all states that want the same share an
-// environment. If not, Install sees the whole tree and runs the build. Each state then installs itself, without a
-// network, into its job's own view of the environment.
+// Its image is one with the newest Python that the state supports. A virtual environment in {env} holds what the project needs to be built,
+// to run and to be tested, of the versions that its lock file names if it has one. If its metadata can be read, Install gets a list of
+// requirements and no file of the tree, so that all states that want the same share an environment. If not, Install sees the whole tree
+// and runs the build. Each state then installs itself, without a network, into its job's own view of the environment; that compiles
+// what is to be compiled from the state's own sources.
 func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
 	p, err := readProject(t, root)
 	if err != nil {
@@ -99,11 +62,21 @@ func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
 	if x.Tool != "" && !l.names(x.Tool) {
 		l.add(x.Tool, "sluice")
 	}
-	r := replay.Recipe{Runner: x.Runner, Root: root, Env: environment(root, p, x.Env), Notes: l.notes}
-	r.Install = installSteps(root, p, &l, &r)
+	if l.locked, err = constraints(t, root, p, &l); err != nil {
+		return replay.Recipe{}, err
+	}
+	c, err := findVersion(t, root, p)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	r := replay.Recipe{Runner: x.Runner, Root: root, Image: c.image, Env: environment(root, p, x.Env), Notes: l.notes}
+	if c.note != "" {
+		r.Notes = append(r.Notes, c.note)
+	}
+	installs{p: p, c: c, l: &l, tool: x.Tool}.into(&r)
 	if p.backend != "" {
 		r.Build = []replay.Step{{
-			Name: "install project", Args: []string{"sh", "-c", buildScript}, Env: versionEnv, Dir: root, MustPass: true,
+			Name: "install project", Args: []string{"sh", "-c", buildScript}, Env: c.buildEnv(), Dir: root, MustPass: true,
 		}}
 	}
 	return r, nil
@@ -133,55 +106,6 @@ func Names(t *project.Tree, paths []string) ([]string, error) {
 		return nil, err
 	}
 	return []string{p.name}, nil
-}
-
-func installSteps(root string, p *info, needs *reqList, r *replay.Recipe) []replay.Step {
-	pip := func(name string, reqs []string) replay.Step {
-		args := []string{venv + "/bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"}
-		return replay.Step{Name: name, Args: append(args, reqs...), MustPass: true}
-	}
-	steps := []replay.Step{{Name: "virtual environment", Args: []string{"python3", "-m", "venv", venv}, MustPass: true}}
-	if p.backend != "" {
-		var build reqList
-		build.addAll(buildNeeds(p), "the build requirements")
-		r.Notes = append(r.Notes, build.notes...)
-		steps = append(steps, pip("build requirements", build.items))
-	}
-	if len(needs.items) > 0 {
-		steps = append(steps, pip("requirements", needs.items))
-	}
-	if p.dynamic {
-		r.Inputs = []string{"*"}
-		extras := ""
-		if names := wanted(p.extras); len(names) > 0 {
-			extras = "[" + strings.Join(names, ",") + "]"
-		}
-		steps = append(steps, replay.Step{
-			Name: "computed requirements", Args: []string{"sh", "-c", dynamicScript, "sh", "{env}", extras},
-			Env: versionEnv, Dir: root, MustPass: true,
-		})
-	}
-	return steps
-}
-
-// backendNeeds are what build backends ask for only when they run, which takes a network then.
-var backendNeeds = map[string][]string{
-	"hatchling": {"editables"}, "pdm": {"editables"}, "mesonpy": {"meson", "ninja"}, "scikit_build_core": {"cmake", "ninja"},
-	"setuptools": {"setuptools", "wheel"}, "flit_core": nil, "poetry": nil,
-}
-
-var newSetuptools = regexp.MustCompile(`setuptools\D*(8[1-9]|9\d|\d{3})`)
-
-// buildNeeds are the build requirements. setuptools is kept below the version that dropped pkg_resources, which older
-// projects import, unless the project asks for more.
-func buildNeeds(p *info) []string {
-	list := slices.Clone(p.build)
-	backend, _, _ := strings.Cut(p.backend, ".")
-	list = append(list, backendNeeds[backend]...)
-	if !slices.ContainsFunc(list, newSetuptools.MatchString) {
-		list = append(list, "setuptools<81")
-	}
-	return list
 }
 
 // testNames are the extras, groups and files that hold test dependencies; devNames those to take if there are none.
@@ -254,6 +178,9 @@ func testFiles(t *project.Tree, root string, p *info, l *reqList) error {
 	var files []string
 	if len(p.requires) == 0 && !p.dynamic {
 		files = append(files, byKind[""]...)
+		if len(files) == 0 {
+			l.addAll(p.pipfile, "Pipfile")
+		}
 	}
 	kinds := wanted(byKind)
 	known := len(wanted(p.extras))+len(wanted(p.groups))+len(wanted(p.hints)) > 0
@@ -275,14 +202,14 @@ func testFiles(t *project.Tree, root string, p *info, l *reqList) error {
 	return toxDeps(t, root, l)
 }
 
-// toxDeps takes the unconditional dependencies of tox's plain environment.
+// toxDeps takes the unconditional dependencies of tox's plain environment, with those that it takes from other sections.
 func toxDeps(t *project.Tree, root string, l *reqList) error {
 	name := path.Join(root, "tox.ini")
 	text, err := t.Read(name)
 	if err != nil {
 		return err
 	}
-	for _, line := range requirementLines(parseINI(text)["testenv"]["deps"]) {
+	for _, line := range toxLines(parseINI(text), "testenv", "deps", 0) {
 		if strings.ContainsAny(line, "{}") || toxFactor.MatchString(line) {
 			continue
 		}
@@ -291,6 +218,24 @@ func toxDeps(t *project.Tree, root string, l *reqList) error {
 		}
 	}
 	return nil
+}
+
+var toxReference = regexp.MustCompile(`^\{\[([^\]]+)\]([^}]+)\}$`)
+
+// maxReferences bounds how far a section's value goes into others.
+const maxReferences = 5
+
+// toxLines are the lines of a section's value; one that is a reference to another section's value stands for those of that.
+func toxLines(doc ini, section, key string, depth int) []string {
+	var list []string
+	for _, line := range requirementLines(doc[section][key]) {
+		if m := toxReference.FindStringSubmatch(line); m != nil && depth < maxReferences && len(list) < maxRequirements {
+			list = append(list, toxLines(doc, m[1], m[2], depth+1)...)
+			continue
+		}
+		list = append(list, line)
+	}
+	return list
 }
 
 var toxFactor = regexp.MustCompile(`^[A-Za-z0-9_.!,-]+:\s`)

@@ -15,6 +15,10 @@ type reqList struct {
 	seen   map[string]bool
 	selves []string // extras of the project itself that were asked for
 	notes  []string
+	// constraints are versions that the files name for what others may ask for.
+	constraints []string
+	locked      []string // constraints with those of a lock file
+	inner       bool     // this is a file of constraints, which names no other
 }
 
 // maxRequirements bounds what one project can ask for.
@@ -147,6 +151,8 @@ func requirementLine(t *project.Tree, file, line string, l *reqList, seen map[st
 			return nil
 		}
 		return includeFile(t, included, l, seen)
+	case "-c", "--constraint":
+		return constraintFile(t, path.Dir(file), value, l)
 	case "-e", "--editable":
 		if reqSelf.MatchString(value) {
 			l.add(value, file)
@@ -154,5 +160,24 @@ func requirementLine(t *project.Tree, file, line string, l *reqList, seen map[st
 		}
 	}
 	l.note("dropped %q of %s: options of the installer are not taken over", line, file)
+	return nil
+}
+
+// constraintFile takes the plain versions of a file of constraints.
+func constraintFile(t *project.Tree, dir, name string, l *reqList) error {
+	file, ok := project.Inside(dir, name)
+	if !ok || !t.Has(file) || l.inner {
+		l.note("dropped the constraints %q of %s: no such file in the repository", name, path.Join(dir, "."))
+		return nil
+	}
+	c := reqList{inner: true}
+	if err := requirementsFile(t, file, &c); err != nil {
+		return err
+	}
+	for _, r := range c.items {
+		if len(l.constraints) < maxConstraints && len(reqExtras(r)) == 0 {
+			l.constraints = append(l.constraints, r)
+		}
+	}
 	return nil
 }

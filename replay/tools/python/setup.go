@@ -73,6 +73,9 @@ func setupCfg(t *project.Tree, root string, p *info) error {
 		p.name = doc["metadata"]["name"]
 	}
 	options := doc["options"]
+	if p.python == "" {
+		p.python = options["python_requires"]
+	}
 	list, err := cfgList(t, root, options["install_requires"])
 	if err != nil {
 		return err
@@ -196,6 +199,10 @@ func (f *pyLiterals) argument(arg *sitter.Node, p *info) {
 	case "name":
 		if list, ok := f.list(value, 0); ok && len(list) == 1 && p.name == "" {
 			p.name = list[0]
+		}
+	case "python_requires":
+		if list, ok := f.list(value, 0); ok && len(list) == 1 && p.python == "" {
+			p.python = list[0]
 		}
 	case "install_requires", "requires":
 		list, ok := f.list(value, 0)

@@ -52,14 +52,14 @@ func (m Tree) ReadFile(_ context.Context, path string) ([]byte, error) {
 	return []byte(data), nil
 }
 
-// Args returns the arguments of a step from the first that is no option of pip or part of its command.
+// Args returns the arguments of a step from the first that is no part of its command.
 func Args(t testing.TB, r replay.Recipe, step string) []string {
 	t.Helper()
 	for _, s := range r.Install {
 		if s.Name != step {
 			continue
 		}
-		i := slices.IndexFunc(s.Args, func(a string) bool { return a == "--no-input" || a == "sh" && s.Args[0] != "sh" })
+		i := slices.IndexFunc(s.Args, func(a string) bool { return a == "--" || a == "sh" && s.Args[0] != "sh" })
 		if i < 0 {
 			i = slices.Index(s.Args[1:], "sh") + 1
 		}

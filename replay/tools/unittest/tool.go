@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -84,6 +85,14 @@ func testFile(base string) bool {
 
 // BlankEnv is a virtual environment's.
 func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
+
+// Dated installs what the index had at a time.
+func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
+	return python.Dated(r, before)
+}
+
+// Images are those of the versions of Python.
+func (Tool) Images() []string { return python.Images() }
 
 // Unbound reports whether a test failed because it names what the state does not have.
 func (Tool) Unbound(t replay.Test) bool { return python.Unbound(t) }

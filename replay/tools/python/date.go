@@ -1,0 +1,38 @@
+package python
+
+import (
+	"slices"
+	"time"
+
+	"sluice/replay"
+	"sluice/replay/tools/project"
+)
+
+// Dated makes uv take no version that was published after a time; see tools.Dater. An index is never asked for a day before packages
+// came to be built for the recipe's Python. False: the recipe asks no index, or is for Python 2, whose last packages are old enough.
+func Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
+	i, ok := interpreterOf(r)
+	if !ok || i.version == python2 {
+		return replay.Recipe{}, false
+	}
+	if before.Before(i.since) {
+		before = i.since.Add(-time.Second) // rounded up, it is that day
+	}
+	on := project.RoundUp(before).Format(project.Day)
+	r, n := project.WithEnv(r, map[string]string{"UV_EXCLUDE_NEWER": on}, stepBuildNeeds, stepNeeds, stepComputed)
+	r.Notes = append(slices.Clone(r.Notes), "what is installed was published before "+on)
+	return r, n > 0
+}
+
+// interpreterOf tells which of the interpreters a recipe of ours asks for.
+func interpreterOf(r replay.Recipe) (interpreter, bool) {
+	if len(r.Install) == 0 {
+		return interpreter{}, false
+	}
+	for _, i := range interpreters {
+		if slices.Contains(r.Install[0].Args, "python"+i.version.String()) {
+			return i, true
+		}
+	}
+	return interpreter{}, false
+}
