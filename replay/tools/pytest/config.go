@@ -165,6 +165,32 @@ func dropsOption(name string) bool {
 	return false
 }
 
+// retries are plugins that run a failed test again, or in another order, by a mark or a setting that no option overrules: distributions
+// and the names by which pytest knows their plugins.
+var retries = []struct{ dist, plugin string }{
+	{"pytest-rerunfailures", "rerunfailures"}, {"flaky", "flaky"}, {"pytest-retry", "pytest-retry"}, {"pytest-random-order", "random_order"},
+}
+
+// withoutRetries switches off the plugins among a project's requirements that retry: a test that failed and then passed is told as
+// passed. Their marks are then nobody's, which must be no error.
+func withoutRetries(addopts []string, required func(dist string) bool) []string {
+	var off []string
+	for _, r := range retries {
+		if required(r.dist) {
+			off = append(off, "-p", "no:"+r.plugin)
+		}
+	}
+	if len(off) == 0 {
+		return addopts
+	}
+	strict := func(word string) bool {
+		return word == "--strict-markers" || word == "--strict" || word == "--strict-config"
+	}
+	kept := slices.DeleteFunc(slices.Clone(addopts), strict)
+	off = append(off, "-o", "strict_markers=false", "-W", "ignore::pytest.PytestUnknownMarkWarning", "-W", "ignore::pytest.PytestConfigWarning")
+	return append(kept, off...)
+}
+
 // quoteWords is the inverse of splitWords.
 func quoteWords(words []string) string {
 	var list []string

@@ -41,10 +41,14 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	x := python.Extra{Runner: Name, Plugins: cfg.plugins, Tool: "pytest"}
-	if len(cfg.addopts) > 0 {
-		x.Env = map[string]string{"PYTEST_ADDOPTS": quoteWords(cfg.addopts)}
+	r, err := python.Recipe(t, root, x)
+	if err != nil {
+		return r, err
 	}
-	return python.Recipe(t, root, x)
+	if words := withoutRetries(cfg.addopts, python.Required(r)); len(words) > 0 {
+		r.Env["PYTEST_ADDOPTS"] = quoteWords(words)
+	}
+	return r, nil
 }
 
 // BlankEnv is a virtual environment's.

@@ -42,9 +42,10 @@ echo "sluice: there is none of $*" >&2; exit 1`
 "$1/venv/bin/python" -m pip freeze --disable-pip-version-check --all >"$1/versions.txt"
 cat "$1/versions.txt"
 rm -rf "$1/uv"`
-	// buildScript installs the project so that its tree is what gets imported; a backend too old for that installs a copy.
+	// buildScript installs the project so that its tree is what gets imported: by the standard's way, else by setuptools' own of before
+	// that, which later releases of it replace by one that wants a network. A backend that knows neither installs a copy.
 	buildScript = pathOfVenv + `set -- --no-deps --no-build-isolation --no-index --disable-pip-version-check -q
-python -m pip install "$@" -e . || python -m pip install "$@" .`
+python -m pip install "$@" --use-pep517 -e . || python -m pip install "$@" -e . || python -m pip install "$@" .`
 	// dynamicScript builds the project to learn what it requires, installs that, and takes the project itself out
 	// again: each state installs its own. Arguments: the environment's folder, extras, the program and its options.
 	dynamicScript = pathOfVenv + `set -e
@@ -125,6 +126,17 @@ func (n installs) into(r *replay.Recipe) {
 		})
 	}
 	r.Install = append(r.Install, replay.Step{Name: "versions", Args: []string{"sh", "-c", versionsScript, "sh", "{env}"}, MustPass: true})
+}
+
+// Required tells which distributions a recipe's requirements name.
+func Required(r replay.Recipe) func(dist string) bool {
+	var l reqList
+	for _, s := range r.Install {
+		if i := slices.Index(s.Args, "--"); s.Name == stepNeeds && i > 0 {
+			l.items = s.Args[i+1:]
+		}
+	}
+	return l.names
 }
 
 func (n installs) step(name string, reqs []string, o options) replay.Step {
