@@ -47,6 +47,8 @@ type Recipe struct {
 	Build   []Step  `json:"build,omitempty"`   // builds the source in each fresh state; no network
 	Root    string  `json:"root,omitempty"`    // folder of the module or project, "" for the tree's root
 	Module  string  `json:"module,omitempty"`  // Go: the module path
+	// Tags are words that test files of the tree are behind, by their build constraints (Go). They are not part of the fingerprint.
+	Tags []string `json:"tags,omitempty"`
 	// Inputs are the files that Install reads (go.mod, pyproject.toml, …): only these are present while it runs, so
 	// states that agree on them share one environment. "*" stands for the whole tree.
 	Inputs []string `json:"inputs,omitempty"`

@@ -10,6 +10,7 @@ import (
 
 	"sluice/replay"
 	"sluice/replay/tools"
+	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/tooltest"
 )
 
@@ -86,8 +87,13 @@ func TestGoRoot(t *testing.T) {
 			t.Errorf("%s: root %q, want %q", c.name, got, c.root)
 		}
 	}
-	if got := refused(t, many); !strings.Contains(got, "2 Go modules and none at the root") {
-		t.Errorf("reason %q", got)
+	many["b/c/x_test.go"] = "package c\n"
+	if got := detect(t, many).Root; got != "b/c" {
+		t.Errorf("of two modules the one with tests is wanted, not %q", got)
+	}
+	many["b/c/testdata/m/go.mod"] = "module fixture\n"
+	if got := detect(t, many, "b/c/testdata/m/go.mod", "b/c/testdata/m/x.go").Root; got != "b/c" {
+		t.Errorf("a module that is a test's fixture leads to %q", got)
 	}
 	if got := detect(t, tooltest.Tree{"x/go.mod": "module x\n", "vendor/y/go.mod": "module y\n"}).Root; got != "x" {
 		t.Errorf("the only module is %q", got)
@@ -97,11 +103,10 @@ func TestGoRoot(t *testing.T) {
 func TestGoRefused(t *testing.T) {
 	t.Parallel()
 	for want, tree := range map[string]tooltest.Tree{
-		"older than modules":        {"a.go": "package a\n"},
-		"no Go module":              {"README": ""},
-		"names no module":           {"go.mod": "go 1.2\n"},
-		"cannot be read":            {"go.mod": "module a\nrequire (((\n"},
-		"outside of the repository": {"go.mod": "module a\nrequire b v1.0.0\nreplace b => ../b\n"},
+		"nothing says under which": {"a/x.go": "package a\n\nimport \"other.org/x\"\n"},
+		"no Go module":             {"README": ""},
+		"names no module":          {"go.mod": "go 1.2\n"},
+		"cannot be read":           {"go.mod": "module a\nrequire (((\n"},
 	} {
 		if got := refused(t, tree); !strings.Contains(got, want) {
 			t.Errorf("reason %q, want %q", got, want)
@@ -112,10 +117,18 @@ func TestGoRefused(t *testing.T) {
 func TestGoModes(t *testing.T) {
 	t.Parallel()
 	vendored := goTree()
-	vendored["vendor/modules.txt"] = "# x\n"
+	vendored["vendor/modules.txt"] = "# example.org/dep v1.2.3\n## explicit; go 1.20\nexample.org/dep/sub\n"
 	r := detect(t, vendored)
 	if r.Env["GOFLAGS"] != "-buildvcs=false -mod=vendor" || r.Install[0].Name != "compile dependencies" {
 		t.Errorf("vendored: %v %v", r.Env, r.Install)
+	}
+	vendored["vendor/modules.txt"] = "# example.org/dep v1.2.2\n## explicit; go 1.20\nexample.org/dep/sub\n"
+	if r := detect(t, vendored); r.Env["GOFLAGS"] != "-buildvcs=false -mod=mod" || !strings.Contains(r.Notes[0], "does not agree with go.mod") {
+		t.Errorf("a vendor folder that the go command refuses: %v %v", r.Env, r.Notes)
+	}
+	vendored["go.mod"] = strings.Replace(goMod, "go 1.21", "go 1.13", 1)
+	if r := detect(t, vendored); r.Env["GOFLAGS"] != "-buildvcs=false -mod=vendor" {
+		t.Errorf("before 1.14 nothing is compared: %v", r.Env)
 	}
 	local := goTree()
 	local["go.mod"] += "replace example.org/dep => ./third/dep\n"
@@ -146,6 +159,60 @@ func TestGoWorkspace(t *testing.T) {
 	if other := detect(t, tree, "c/x.go"); other.Env["GOWORK"] != "off" {
 		t.Errorf("a module outside of the workspace has %v", other.Env)
 	}
+}
+
+// TestGoWideWorkspace: when files of several modules are touched, or nothing is named, all modules of the workspace are run.
+func TestGoWideWorkspace(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{
+		"go.work": "go 1.21\n\nuse (\n\t./a\n\t./b\n)\n", "a/go.mod": "module m.org/a\n", "b/go.mod": "module m.org/b\n",
+		"a/x.go": "package a\n", "b/x_test.go": "package b\n",
+	}
+	for _, paths := range [][]string{nil, {"a/x.go", "b/x_test.go"}} {
+		r := detect(t, tree, paths...)
+		if r.Root != "" || r.Env["GOWORK"] != "{tree}/go.work" || !slices.Contains(r.Inputs, "b/go.mod") {
+			t.Errorf("%q: %+v", paths, r)
+		}
+		if !(gotest.Tool{}).Owns(r, "m.org/b::TestX") {
+			t.Error("a test of the workspace is nobody's")
+		}
+		args := testStep(t, r, "b/x_test.go").Args
+		if args[0] != "go" || args[len(args)-1] != "./b" {
+			t.Errorf("a named file runs %q", args)
+		}
+		if args := testStep(t, r).Args; !strings.Contains(args[2], "go list -m") || slices.Contains(args, "./...") {
+			t.Errorf("everything runs %q", args)
+		}
+	}
+	if r := detect(t, tree, "a/x.go"); r.Root != "a" || r.Module != "m.org/a" {
+		t.Errorf("one touched module: %+v", r)
+	}
+}
+
+// TestGoReplacedOutside: a module that lies beside the repository is taken from the proxy, if a version says which.
+func TestGoReplacedOutside(t *testing.T) {
+	t.Parallel()
+	r := detect(t, tooltest.Tree{"go.mod": "module a\nrequire b.org/b v1.2.0\nreplace b.org/b => ../b\n"})
+	want := []string{"go", "mod", "edit", "-dropreplace=b.org/b"}
+	if len(r.Build) != 1 || !slices.Equal(r.Build[0].Args, want) || !slices.Equal(r.Install[0].Args, want) {
+		t.Errorf("build %v, install %v", r.Build, r.Install)
+	}
+	got := refused(t, tooltest.Tree{"go.mod": "module a\nrequire b.org/b v0.0.0\nreplace b.org/b => ../b\n"})
+	if !strings.Contains(got, "outside of the repository") {
+		t.Errorf("reason %q", got)
+	}
+}
+
+// testStep is the step that runs the tests of some files.
+func testStep(t testing.TB, r replay.Recipe, paths ...string) replay.Step {
+	t.Helper()
+	for _, s := range (gotest.Tool{}).Steps(r, replay.Target{Paths: paths}) {
+		if s.Name == tools.StepTest {
+			return s
+		}
+	}
+	t.Fatal("no step runs tests")
+	return replay.Step{}
 }
 
 func detect(t testing.TB, tree tooltest.Tree, paths ...string) replay.Recipe {

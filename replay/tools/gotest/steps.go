@@ -1,7 +1,7 @@
 // Package gotest is the test tool of Go: `go test -json`.
 //
-// Test ids are "import/path::TestX/sub". It knows modules, vendor folders and workspaces; code older than modules has no recipe. It never
-// reads the console where an event says the same.
+// Test ids are "import/path::TestX/sub". It knows modules, vendor folders, workspaces, and code older than modules, which runs in a GOPATH
+// or as a module that is made for it. It never reads the console where an event says the same.
 package gotest
 
 import (
@@ -34,11 +34,14 @@ func (Tool) Language() project.Language {
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"go", "test"} }
 
-// Owns reports whether a test's package is one of the recipe's module.
+// Owns reports whether a test's package is one of the recipe's module; a workspace has many.
 func (Tool) Owns(r replay.Recipe, id string) bool {
 	pkg, _, ok := strings.Cut(id, "::")
-	return ok && (r.Module == "" || pkg == r.Module || strings.HasPrefix(pkg, r.Module+"/"))
+	return ok && (r.Module == "" || isWide(r) || pkg == r.Module || strings.HasPrefix(pkg, r.Module+"/"))
 }
+
+// isWide says that a recipe is for all modules of a workspace.
+func isWide(r replay.Recipe) bool { return strings.HasSuffix(r.Env["GOWORK"], "/go.work") }
 
 // goTimeout bounds one package's test binary. It is below the time that a job usually has, so that a hanging test is
 // named by its binary instead of taking the whole run with it.
@@ -53,11 +56,29 @@ func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	env := map[string]string{"GOPROXY": "off", "GOSUMDB": ""}
 	test := []string{"go", "test", "-json", "-count=1", "-vet=off", "-gcflags=-e", "-timeout=" + goTimeout}
 	list := []string{"go", "list", "-e", "-export", "-gcflags=-e", "-json=ImportPath,Error,DepsErrors"}
+	command := func(args []string) []string {
+		args = withTags(r, t.Paths, everyModule(r, args, packages))
+		if isOld(r) {
+			return oldGo(gopathDir(r.Module), args)
+		}
+		return args
+	}
 	steps := append([]replay.Step{}, r.Build...)
 	return append(steps,
-		replay.Step{Name: report.StepTest, Args: append(test, packages...), Env: env, Dir: r.Root},
-		replay.Step{Name: StepExplain, Args: append(list, packages...), Env: env, Dir: r.Root, IfFailed: report.StepTest},
+		replay.Step{Name: report.StepTest, Args: command(test), Env: env, Dir: r.Root},
+		replay.Step{Name: StepExplain, Args: command(list), Env: env, Dir: r.Root, IfFailed: report.StepTest},
 	)
+}
+
+// everyModule adds the packages to a command. ./... ends where another module begins: all of a workspace are the modules that the
+// go command lists.
+func everyModule(r replay.Recipe, args, packages []string) []string {
+	if !isWide(r) || len(packages) != 1 || packages[0] != "./..." {
+		return append(args, packages...)
+	}
+	const all = `dirs=$(go list -m -f '{{.Dir}}/...') && IFS='
+' && set -f && exec "$@" $dirs`
+	return append([]string{"sh", "-c", all, "sh"}, args...)
 }
 
 // goPackages turns paths of the tree into package patterns for a command that runs in root. A Go file or folder selects

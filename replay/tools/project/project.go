@@ -149,7 +149,7 @@ func FirstLine(s string) string {
 
 // Fingerprint is the digest of a recipe and of the bytes of its inputs in a tree.
 func Fingerprint(ctx context.Context, t replay.Tree, r replay.Recipe) (string, error) {
-	r.Fingerprint, r.Notes = "", nil
+	r.Fingerprint, r.Notes, r.Tags = "", nil, nil
 	r.Install = slices.DeleteFunc(slices.Clone(r.Install), func(s replay.Step) bool { return s.Warm })
 	h := sha256.New()
 	if err := json.NewEncoder(h).Encode(r); err != nil {

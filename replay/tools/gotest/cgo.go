@@ -1,0 +1,184 @@
+package gotest
+
+import (
+	"bufio"
+	"bytes"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/replay"
+)
+
+// cgoNeeds are the C libraries that Go files name in #cgo lines.
+type cgoNeeds struct {
+	packages map[string]bool // Debian's names
+	unknown  map[string]bool // names for pkg-config that the table does not have
+	plain    bool            // code of the project calls C that needs nothing else
+}
+
+var cgoLine = regexp.MustCompile(`^\s*(?://|\*)?\s*#cgo\s+([^:]*?)\s*(pkg-config|LDFLAGS)\s*:\s*(.*)$`)
+
+var includeLine = regexp.MustCompile(`^\s*(?://|\*)?\s*#\s*include\s+<([^>]+)>`)
+
+// read gathers what a file needs, if it is compiled for the target at all. own: it is the project's and not vendored.
+func (c *cgoNeeds) read(f replay.File, own bool) {
+	if !bytes.Contains(f.Data, []byte(`"C"`)) || !matches(f) {
+		return
+	}
+	plain := true
+	for s := bufio.NewScanner(bytes.NewReader(f.Data)); s.Scan(); {
+		if strings.HasPrefix(s.Text(), `import "C"`) {
+			break
+		}
+		if m := includeLine.FindStringSubmatch(s.Text()); m != nil {
+			c.add(headers[m[1]])
+			plain = plain && headers[m[1]] == ""
+		}
+		m := cgoLine.FindStringSubmatch(s.Text())
+		if m == nil || !forTarget(m[1]) {
+			continue
+		}
+		for _, w := range strings.Fields(m[3]) {
+			plain = c.word(m[2] == "pkg-config", w, own) && plain
+		}
+	}
+	c.plain = c.plain || own && plain
+}
+
+// word adds one library; it reports whether that is none.
+func (c *cgoNeeds) word(pkgConfig bool, w string, own bool) bool {
+	if !pkgConfig {
+		lib, ok := strings.CutPrefix(w, "-l")
+		c.add(libraries[lib])
+		return !ok || libraries[lib] == ""
+	}
+	if strings.HasPrefix(w, "-") {
+		return true
+	}
+	name := strings.TrimFunc(w, func(r rune) bool { return r == '"' || r == '\'' })
+	switch deb := pkgConfigs[name]; {
+	case deb != "":
+		c.add(deb)
+	case own:
+		if c.unknown == nil {
+			c.unknown = map[string]bool{}
+		}
+		c.unknown[name] = true
+	}
+	return false
+}
+
+func (c *cgoNeeds) add(debian string) {
+	if c.packages == nil {
+		c.packages = map[string]bool{}
+	}
+	for _, p := range strings.Fields(debian) {
+		c.packages[p] = true
+	}
+}
+
+// forTarget says that the condition of a #cgo line, such as "linux,amd64 !arm", may hold on the target.
+func forTarget(condition string) bool {
+	if condition == "" {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(condition), func(alternative string) bool {
+		return !slices.ContainsFunc(strings.Split(alternative, ","), func(w string) bool {
+			name, negated := strings.CutPrefix(w, "!")
+			is := name == "linux" || name == "amd64" || name == "cgo" || name == "unix"
+			return is == negated
+		})
+	})
+}
+
+// require adds what modules need whose code is not in the tree.
+func (c *cgoNeeds) require(paths []string) {
+	for _, p := range paths {
+		for prefix, debian := range bindings {
+			if p == prefix || strings.HasPrefix(p, prefix+"/") {
+				c.add(debian)
+			}
+		}
+	}
+}
+
+// systemPackages installs Debian's packages where that is possible: where it is not, as in the local sandbox, the machine's own
+// libraries must do.
+const systemPackages = `dpkg -s "$@" >/dev/null 2>&1 && exit 0
+if [ "$(id -u)" != 0 ] || [ ! -w /var/lib/dpkg/status ]; then echo "not installed here: $*"; exit 0; fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@"`
+
+// apply adds the libraries to a recipe.
+func (c *cgoNeeds) apply(r *replay.Recipe) {
+	if len(c.packages) > 0 {
+		args := append([]string{"sh", "-c", systemPackages, "sh"}, slices.Sorted(maps.Keys(c.packages))...)
+		r.Install = append([]replay.Step{{Name: "system packages", Args: args, MustPass: true}}, r.Install...)
+	}
+	if len(c.unknown) == 0 {
+		return
+	}
+	note := "no Debian package is known for the C libraries " + strings.Join(slices.Sorted(maps.Keys(c.unknown)), ", ")
+	if len(c.packages) == 0 && !c.plain {
+		r.Env["CGO_ENABLED"] = "0"
+		note += ": cgo is switched off"
+	}
+	r.Notes = append(r.Notes, note)
+}
+
+// Debian's packages by what names the library: for pkg-config, behind -l, by its header, and by modules that bind it. Only what Go projects
+// are known to use; names as in Debian 13.
+var (
+	pkgConfigs = map[string]string{
+		"alsa": "libasound2-dev", "augeas": "libaugeas-dev", "blkid": "libblkid-dev", "cairo": "libcairo2-dev",
+		"dbus-1": "libdbus-1-dev", "devmapper": "libdevmapper-dev", "fuse": "libfuse-dev", "fuse3": "libfuse3-dev",
+		"gio-2.0": "libglib2.0-dev", "gl": "libgl-dev", "glib-2.0": "libglib2.0-dev", "gobject-2.0": "libglib2.0-dev",
+		"gpgme": "libgpgme-dev", "gtk+-3.0": "libgtk-3-dev", "hidapi-libusb": "libhidapi-dev", "libapparmor": "libapparmor-dev",
+		"libarchive": "libarchive-dev", "libbpf": "libbpf-dev", "libcap": "libcap-dev", "libcrypto": "libssl-dev",
+		"libcryptsetup": "libcryptsetup-dev", "libcurl": "libcurl4-openssl-dev", "libelf": "libelf-dev", "libgit2": "libgit2-dev",
+		"liblz4": "liblz4-dev", "liblzma": "liblzma-dev", "libmnl": "libmnl-dev", "libnl-3.0": "libnl-3-dev",
+		"libnl-genl-3.0": "libnl-genl-3-dev", "libpcap": "libpcap-dev", "libpcre2-8": "libpcre2-dev", "libpcsclite": "libpcsclite-dev",
+		"libpq": "libpq-dev", "libseccomp": "libseccomp-dev", "libsecret-1": "libsecret-1-dev", "libselinux": "libselinux1-dev",
+		"libsodium": "libsodium-dev", "libssl": "libssl-dev", "libsystemd": "libsystemd-dev", "libsystemd-journal": "libsystemd-dev",
+		"libudev": "libudev-dev", "libusb-1.0": "libusb-1.0-0-dev", "libvirt": "libvirt-dev", "libxml-2.0": "libxml2-dev",
+		"libzmq": "libzmq3-dev", "libzstd": "libzstd-dev", "mount": "libmount-dev", "ncurses": "libncurses-dev",
+		"openssl": "libssl-dev", "opus": "libopus-dev", "opusfile": "libopusfile-dev", "ostree-1": "libostree-dev",
+		"python3": "python3-dev", "python3-embed": "python3-dev", "rdkafka": "librdkafka-dev", "sdl2": "libsdl2-dev",
+		"sqlite3": "libsqlite3-dev", "uuid": "uuid-dev", "vips": "libvips-dev", "x11": "libx11-dev", "xcursor": "libxcursor-dev",
+		"xi": "libxi-dev", "xinerama": "libxinerama-dev", "xrandr": "libxrandr-dev", "zlib": "zlib1g-dev",
+	}
+	libraries = map[string]string{
+		"acl": "libacl1-dev", "apparmor": "libapparmor-dev", "assuan": "libassuan-dev", "btrfs": "libbtrfs-dev", "cap": "libcap-dev",
+		"crypto": "libssl-dev", "devmapper": "libdevmapper-dev", "gpgme": "libgpgme-dev", "lz4": "liblz4-dev", "pam": "libpam0g-dev",
+		"pcap": "libpcap-dev", "seccomp": "libseccomp-dev", "sqlite3": "libsqlite3-dev", "ssl": "libssl-dev",
+		"systemd": "libsystemd-dev", "udev": "libudev-dev", "z": "zlib1g-dev", "zmq": "libzmq3-dev", "zstd": "libzstd-dev",
+	}
+	headers = map[string]string{
+		"btrfs/ioctl.h": "libbtrfs-dev", "btrfs/ctree.h": "libbtrfs-dev", "gpgme.h": "libgpgme-dev", "libdevmapper.h": "libdevmapper-dev",
+		"pcap.h": "libpcap-dev", "seccomp.h": "libseccomp-dev", "security/pam_appl.h": "libpam0g-dev", "sys/acl.h": "libacl1-dev",
+		"sys/capability.h": "libcap-dev", "systemd/sd-daemon.h": "libsystemd-dev", "systemd/sd-journal.h": "libsystemd-dev",
+		"xfs/xqm.h": "xfslibs-dev",
+	}
+	bindings = map[string]string{
+		"github.com/ceph/go-ceph": "libcephfs-dev librados-dev librbd-dev", "github.com/containerd/btrfs": "libbtrfs-dev",
+		"github.com/containers/storage/drivers/btrfs": "libbtrfs-dev",
+		"github.com/coreos/go-systemd/sdjournal":      "libsystemd-dev",
+		"github.com/coreos/go-systemd/v22/sdjournal":  "libsystemd-dev",
+		"github.com/go-gl/gl":                         "libgl-dev",
+		"github.com/go-gl/glfw":                       "libgl-dev libx11-dev libxcursor-dev libxi-dev libxinerama-dev libxrandr-dev libxxf86vm-dev",
+		"github.com/google/gopacket/pcap":             "libpcap-dev",
+		"github.com/gopacket/gopacket/pcap":           "libpcap-dev",
+		"github.com/libgit2/git2go":                   "libgit2-dev",
+		"github.com/mtrmac/gpgme":                     "libgpgme-dev",
+		"github.com/msteinert/pam":                    "libpam0g-dev",
+		"github.com/pebbe/zmq4":                       "libzmq3-dev",
+		"github.com/proglottis/gpgme":                 "libgpgme-dev",
+		"github.com/seccomp/libseccomp-golang":        "libseccomp-dev",
+		"libvirt.org/go/libvirt":                      "libvirt-dev",
+		"github.com/libvirt/libvirt-go":               "libvirt-dev",
+		"github.com/google/go-tpm-tools/simulator":    "libssl-dev",
+		"github.com/mvo5/libseccomp-golang":           "libseccomp-dev",
+	}
+)
