@@ -10,7 +10,7 @@ import (
 
 // madeModule makes a module of old code whose packages lie elsewhere: go.mod is written while the environment is built, of
 // what the lock file pins and, for what it does not or what the proxy does not have, of the newest versions. Each
-// state gets a copy. The go line keeps the meaning that loops had.
+// state gets a copy. Newest versions may want a newer go line; Steps keeps the meaning that loops had.
 func madeModule(t *project.Tree, s *source, name string) (replay.Recipe, error) {
 	list, from, err := pins(t)
 	if err != nil {
@@ -37,13 +37,17 @@ func madeModule(t *project.Tree, s *source, name string) (replay.Recipe, error) 
 	imports := s.foreign([]string{name})
 	s.cgo.require(imports)
 	if len(imports) > 0 {
-		r.Install = append(r.Install, shell("get what is imported", `go list -e -deps -test "$@" >/dev/null`, imports...))
+		const get = `for p; do go list "$p" >/dev/null || go get "$p" || echo "cannot be had: $p"; done`
+		r.Install = append(r.Install, shell("get what is imported", get, imports...))
 	}
 	r.Install = append(r.Install,
 		shell("keep go.mod", `go mod download && mkdir -p "$1" && cp go.* "$1"`, "{env}/module"),
 		compile(slices.Concat([]string{"std"}, imports), map[string]string{"GOPROXY": "off"}, ""))
 	return r, nil
 }
+
+// isMade says that a recipe's module was made.
+func isMade(r replay.Recipe) bool { return r.Env["GO111MODULE"] == "on" }
 
 // shell is a step that must pass; the arguments are $1 and on.
 func shell(name, script string, args ...string) replay.Step {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/replay/tools/gotest"
+	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
 
@@ -50,7 +51,11 @@ func TestOldImportPath(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	names, err := gotest.Tool{}.Names(tooltest.Scan(t, oldTree(tooltest.Tree{vendored: "package sub\n"})), nil)
+	scanned, err := project.Scan(t.Context(), oldTree(tooltest.Tree{vendored: "package sub\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := gotest.Tool{}.Names(scanned, nil)
 	if err != nil || !slices.Equal(names, []string{"x.org/me/tool"}) {
 		t.Errorf("registries have it as %q, %v", names, err)
 	}

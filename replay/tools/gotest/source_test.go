@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/replay"
+	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
 
@@ -43,9 +44,18 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func scan(t testing.TB, tree tooltest.Tree) *project.Tree {
+	t.Helper()
+	s, err := project.Scan(t.Context(), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func read(t testing.TB, tree tooltest.Tree) *source {
 	t.Helper()
-	s, err := readSource(tooltest.Scan(t, tree), "")
+	s, err := readSource(scan(t, tree), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +167,7 @@ func FuzzSource(f *testing.F) {
 		for _, l := range lockFiles {
 			tree[l.name] = lock
 		}
-		scanned := tooltest.Scan(t, tree)
+		scanned := scan(t, tree)
 		r, err := oldRecipe(scanned, read(t, tree))
 		if err != nil {
 			return

@@ -54,8 +54,12 @@ const goTimeout = "5m"
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	packages := goPackages(r.Root, t.Paths)
 	env := map[string]string{"GOPROXY": "off", "GOSUMDB": ""}
-	test := []string{"go", "test", "-json", "-count=1", "-vet=off", "-gcflags=-e", "-timeout=" + goTimeout}
-	list := []string{"go", "list", "-e", "-export", "-gcflags=-e", "-json=ImportPath,Error,DepsErrors"}
+	gcflags := "-gcflags=-e"
+	if isMade(r) {
+		gcflags += " -lang=go1.20"
+	}
+	test := []string{"go", "test", "-json", "-count=1", "-vet=off", gcflags, "-timeout=" + goTimeout}
+	list := []string{"go", "list", "-e", "-export", gcflags, "-json=ImportPath,Error,DepsErrors"}
 	command := func(args []string) []string {
 		args = withTags(r, t.Paths, everyModule(r, args, packages))
 		if isOld(r) {

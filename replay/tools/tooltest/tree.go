@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"sluice/replay"
-	"sluice/replay/tools/project"
 )
 
 // Tree is a tree in memory, text by path. A value that begins with "-> " is a link.
@@ -92,14 +91,4 @@ func ReadFile(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// Scan is a tree as tools see it.
-func Scan(t testing.TB, m Tree) *project.Tree {
-	t.Helper()
-	s, err := project.Scan(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
