@@ -23,7 +23,7 @@ var hostNetwork = []string{
 	"GOPROXY", "GONOPROXY", "GOPRIVATE", "GONOSUMDB", "GOSUMDB",
 	"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT",
 	"DEBIAN_MIRROR", // for the step that installs Debian packages
-	"npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY",
+	"npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY", "MAVEN_MIRROR_URL",
 }
 
 // HostNetwork returns the proxies and package mirrors that this process's environment names.

@@ -15,6 +15,7 @@ import (
 	"sluice/replay/tools/ava"
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
+	"sluice/replay/tools/maven"
 	"sluice/replay/tools/mocha"
 	"sluice/replay/tools/nodetest"
 	"sluice/replay/tools/project"
@@ -92,6 +93,7 @@ var table = []Tool{
 	ava.Tool{},
 	mocha.Tool{},
 	nodetest.Tool{},
+	maven.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

@@ -1,0 +1,48 @@
+package sluice;
+
+import org.apache.maven.eventspy.AbstractEventSpy;
+import org.apache.maven.execution.ExecutionEvent;
+import org.apache.maven.execution.MavenExecutionResult;
+import org.apache.maven.plugin.MojoExecution;
+
+/** Writes how each goal and module ended. */
+public class MavenEvents extends AbstractEventSpy {
+    @Override
+    public void onEvent(Object o) {
+        if (o instanceof MavenExecutionResult) {
+            StringBuilder words = new StringBuilder();
+            for (Throwable t : ((MavenExecutionResult) o).getExceptions()) {
+                words.append(Log.words(t)).append('\n');
+            }
+            Log.line("e", "end", "message", words.toString());
+            return;
+        }
+        if (!(o instanceof ExecutionEvent)) {
+            return;
+        }
+        ExecutionEvent e = (ExecutionEvent) o;
+        switch (e.getType()) {
+            case MojoStarted:
+            case MojoSucceeded:
+            case MojoFailed:
+                goal(e);
+                break;
+            case ProjectFailed:
+                Log.line("e", "failed", "dir", Log.dir(e.getProject()), "message", Log.words(e.getException()));
+                break;
+            default:
+        }
+    }
+
+    private static void goal(ExecutionEvent e) {
+        MojoExecution m = e.getMojoExecution();
+        boolean tests = m.getArtifactId().equals("maven-surefire-plugin") && m.getGoal().equals("test");
+        if (tests && e.getType() == ExecutionEvent.Type.MojoStarted) {
+            Log.tested++;
+            Log.classes(e.getProject());
+        }
+        String state = e.getType() == ExecutionEvent.Type.MojoStarted ? "start" : e.getType() == ExecutionEvent.Type.MojoSucceeded ? "ok" : "failed";
+        Log.line("e", "goal", "dir", Log.dir(e.getProject()), "goal", m.getArtifactId() + ":" + m.getGoal(), "phase",
+                m.getLifecyclePhase() == null ? "" : m.getLifecyclePhase(), "state", state, "message", Log.words(e.getException()));
+    }
+}

@@ -1,0 +1,10 @@
+# Makes Maven bring all that compiling and testing need: it builds sources that do nothing. $1 is the local repository; then the command.
+# A second run without the plugins that only help sees the modules that the first did not finish.
+set -e
+. "$(dirname "$0")/java.sh"
+repo=$1
+shift
+export MAVEN_OPTS="$(cat "$net/options")"
+"$@" -s "$net/settings.xml" -Dmaven.repo.local="$repo" test || "$@" -s "$net/settings.xml" -Dmaven.repo.local="$repo" -Dsluice.strip=true test
+# What tells from where a file came ties the repository to this network's mirrors.
+find "$repo" \( -name _remote.repositories -o -name '*.lastUpdated' -o -name resolver-status.properties \) -delete

@@ -1,0 +1,174 @@
+package maven
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/replay/tools/jvm"
+	"sluice/replay/tools/project"
+)
+
+const pomFile = "pom.xml"
+
+// maxPoms bounds the modules that are looked at.
+const maxPoms = 2000
+
+// pom is what is read of a pom.xml. Profiles are not: what they say holds on some machines.
+type pom struct {
+	Group      string     `xml:"groupId"`
+	Artifact   string     `xml:"artifactId"`
+	Packaging  string     `xml:"packaging"`
+	Parent     parent     `xml:"parent"`
+	Modules    []string   `xml:"modules>module"`
+	Properties properties `xml:"properties"`
+	Plugins    []plugin   `xml:"build>plugins>plugin"`
+	Managed    []plugin   `xml:"build>pluginManagement>plugins>plugin"`
+}
+
+type parent struct {
+	Group string `xml:"groupId"`
+}
+
+type plugin struct {
+	Artifact string `xml:"artifactId"`
+	Source   string `xml:"configuration>source"`
+	Target   string `xml:"configuration>target"`
+	Release  string `xml:"configuration>release"`
+}
+
+type properties map[string]string
+
+// UnmarshalXML reads elements of any name.
+func (p *properties) UnmarshalXML(dec *xml.Decoder, start xml.StartElement) error {
+	var list struct {
+		All []struct {
+			XMLName xml.Name
+			Text    string `xml:",chardata"`
+		} `xml:",any"`
+	}
+	if err := dec.DecodeElement(&list, &start); err != nil {
+		return err
+	}
+	if *p == nil {
+		*p = properties{}
+	}
+	for _, e := range list.All {
+		(*p)[e.XMLName.Local] = strings.TrimSpace(e.Text)
+	}
+	return nil
+}
+
+// readPom reads the pom.xml of a folder; nil if there is none, or none that can be read.
+func readPom(t *project.Tree, dir string) (*pom, error) {
+	text, err := t.Read(path.Join(dir, pomFile))
+	if err != nil || text == "" {
+		return nil, err
+	}
+	dec := xml.NewDecoder(strings.NewReader(text))
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	var p pom
+	if dec.Decode(&p) != nil {
+		return nil, nil
+	}
+	return &p, nil
+}
+
+// module is one of a reactor, by its folder in the tree.
+type module struct {
+	dir string
+	pom *pom
+}
+
+// reactor is the pom in a folder with all modules below it, the folder's own first.
+func reactor(t *project.Tree, dir string) ([]module, error) {
+	var list []module
+	seen := map[string]bool{}
+	queue := []string{dir}
+	for len(queue) > 0 && len(list) < maxPoms {
+		d := queue[0]
+		queue = queue[1:]
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		p, err := readPom(t, d)
+		if err != nil {
+			return nil, fmt.Errorf("reading a pom: %w", err)
+		}
+		if p == nil {
+			continue
+		}
+		list = append(list, module{d, p})
+		for _, m := range p.Modules {
+			m = strings.TrimSuffix(strings.TrimSpace(m), "/"+pomFile)
+			if sub, ok := project.Inside(d, m); ok && m != "" {
+				queue = append(queue, sub)
+			}
+		}
+	}
+	return list, nil
+}
+
+// top is the folder of the outermost pom that has the one in dir among its modules.
+func top(t *project.Tree, dir string) (string, error) {
+	best := dir
+	for up := dir; up != ""; {
+		up = strings.TrimPrefix(path.Dir(up), ".")
+		if !t.Has(path.Join(up, pomFile)) {
+			continue
+		}
+		list, err := reactor(t, up)
+		if err != nil {
+			return "", err
+		}
+		if slices.ContainsFunc(list, func(m module) bool { return m.dir == dir }) {
+			best = up
+		}
+	}
+	return best, nil
+}
+
+var variable = regexp.MustCompile(`^\$\{([^${}]+)\}$`)
+
+// level is the newest Java that modules say they are for; 0 if none says.
+func level(list []module) int {
+	all := properties{}
+	for _, m := range slices.Backward(list) {
+		for k, v := range m.pom.Properties {
+			all[k] = v
+		}
+	}
+	best := 0
+	add := func(s string) {
+		for range 5 {
+			m := variable.FindStringSubmatch(strings.TrimSpace(s))
+			if m == nil {
+				break
+			}
+			s = all[m[1]]
+		}
+		best = max(best, jvm.Level(s))
+	}
+	for _, m := range list {
+		for _, k := range []string{"source", "target", "release", "testSource", "testTarget", "testRelease"} {
+			add(m.pom.Properties["maven.compiler."+k])
+		}
+		for _, x := range slices.Concat(m.pom.Plugins, m.pom.Managed) {
+			if x.Artifact == "maven-compiler-plugin" {
+				add(x.Source)
+				add(x.Target)
+				add(x.Release)
+			}
+		}
+	}
+	// Spring Boot's parent, and others, take it from this one.
+	if best == 0 {
+		add(all["java.version"])
+	}
+	return best
+}

@@ -1,0 +1,152 @@
+package maven_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/replay"
+	"sluice/replay/tools"
+	"sluice/replay/tools/tooltest"
+)
+
+func pom(body string) string {
+	return `<?xml version="1.0" encoding="ISO-8859-1"?><project xmlns="http://maven.apache.org/POM/4.0.0"><groupId>org.x</groupId><artifactId>p</artifactId>` +
+		body + `</project>`
+}
+
+func detect(t *testing.T, tree tooltest.Tree, paths ...string) replay.Recipe {
+	t.Helper()
+	r, err := tools.Detect(t.Context(), tree, tools.Options{Paths: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	modules := tooltest.Tree{
+		"pom.xml": pom("<modules><module>core</module><module>ext</module></modules>"), "core/pom.xml": pom(""),
+		"ext/pom.xml": pom("<modules><module>a</module></modules>"), "ext/a/pom.xml": pom(""), "tools/pom.xml": pom(""),
+		"core/src/test/resources/pom.xml": pom(""),
+	}
+	below := tooltest.Tree{"java/pom.xml": pom("<modules><module>core</module></modules>"), "java/core/pom.xml": pom(""), "README": ""}
+	for _, c := range []struct {
+		name, want string
+		tree       tooltest.Tree
+		paths      []string
+	}{
+		{"root", "", modules, nil},
+		{"module", "", modules, []string{"ext/a/src/test/java/ATest.java"}},
+		{"resource", "", modules, []string{"core/src/test/resources/pom.xml"}},
+		{"apart", "tools", modules, []string{"tools/src/test/java/ATest.java"}},
+		{"below", "java", below, []string{"java/core/src/main/java/A.java"}},
+	} {
+		r := detect(t, c.tree, c.paths...)
+		if r.Runner != "maven" || r.Root != c.want || r.Image != "sluice/jvm:trixie" {
+			t.Errorf("%s: %s in %q on %s", c.name, r.Runner, r.Root, r.Image)
+		}
+	}
+	if _, err := tools.Detect(t.Context(), below, tools.Options{}); !errors.As(err, new(tools.ErrNoRecipe)) {
+		t.Errorf("a project below the root without paths: %v", err)
+	}
+	if _, err := tools.Detect(t.Context(), tooltest.Tree{"pom.xml": "<project"}, tools.Options{}); !errors.As(err, new(tools.ErrNoRecipe)) {
+		t.Errorf("a pom that cannot be read: %v", err)
+	}
+}
+
+// TestLevel: the JDK is the one that a project asks for; what is older than JDKs build for is built for the oldest, and noted.
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	compiler := func(s string) string {
+		return "<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><configuration>" + s + "</configuration></plugin></plugins></build>"
+	}
+	for _, c := range []struct{ name, body, want, note string }{
+		{"release", "<properties><maven.compiler.release>17</maven.compiler.release></properties>", "17", ""},
+		{"source", compiler("<source>1.8</source><target>11</target>"), "11", ""},
+		{"variable", "<properties><jdk>21</jdk></properties>" + compiler("<release>${jdk}</release>"), "21", ""},
+		{"variables in a ring", "<properties><a>${b}</a><b>${a}</b></properties>" + compiler("<release>${a}</release>"), "", ""},
+		{"Spring Boot", "<properties><java.version>25</java.version></properties>", "25", ""},
+		{"old", compiler("<source>1.5</source>"), "", "asks for Java 5: it is built for the oldest that the JDK builds for"},
+		{"in a profile", "<profiles><profile><properties><maven.compiler.release>99</maven.compiler.release></properties></profile></profiles>", "", ""},
+		{"none", "", "", ""},
+	} {
+		r := detect(t, tooltest.Tree{"pom.xml": pom(c.body)})
+		if got := r.Env["SLUICE_JAVA"]; got != c.want || strings.Join(r.Notes, ";") != c.note {
+			t.Errorf("%s: Java %q, notes %q", c.name, got, r.Notes)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	r := detect(t, tooltest.Tree{
+		"pom.xml":                               pom("<build><plugins><plugin><artifactId>maven-failsafe-plugin</artifactId></plugin></plugins></build>"),
+		".mvn/wrapper/maven-wrapper.properties": "distributionUrl=https://x.example/org/apache/maven/apache-maven/3.6.3/apache-maven-3.6.3-bin.zip\n",
+	})
+	want := []string{"asks for Maven 3.6.3 and gets the image's", "has integration tests (Failsafe), which are not run"}
+	if d := cmp.Diff(want, r.Notes); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestInputs: states that differ in sources only share an environment.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{
+		"pom.xml": pom("<modules><module>a</module></modules>"), "a/pom.xml": pom(""), "a/src/main/java/A.java": "1", ".mvn/maven.config": "",
+		"lib/local.jar": "", "a/src/test/resources/x.jar": "", "a/src/it/p/pom.xml": "", ".mvn/wrapper/maven-wrapper.jar": "",
+	}
+	r := detect(t, tree)
+	if d := cmp.Diff([]string{".mvn/maven.config", "a/pom.xml", "lib/local.jar", "pom.xml"}, r.Inputs); d != "" {
+		t.Error(d)
+	}
+	tree["a/src/main/java/A.java"] = "2"
+	if detect(t, tree).Fingerprint != r.Fingerprint {
+		t.Error("a source changes the environment")
+	}
+	tree["a/pom.xml"] = pom("<version>2</version>")
+	if detect(t, tree).Fingerprint == r.Fingerprint {
+		t.Error("a pom does not change the environment")
+	}
+}
+
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"pom.xml": pom("<modules><module>a</module><module>a/b</module></modules>"), "a/pom.xml": pom(""), "a/b/pom.xml": pom("")}
+	for _, c := range []struct {
+		name  string
+		paths []string
+		want  string
+	}{
+		{"class", []string{"a/src/test/java/org/x/ATest.java"}, "-Dtest=org/x/ATest -pl a -am"},
+		{"two modules", []string{"a/src/test/java/ATest.java", "a/b/src/test/java/BTest.java", "a/src/main/java/A.java"}, "-Dtest=ATest,BTest -pl a,a/b -am"},
+		{"Kotlin", []string{"a/b/src/test/kotlin/org/x/CTest.kt"}, "-Dtest=**/CTest -pl a/b -am"},
+		{"the root's own", []string{"src/test/java/ATest.java"}, "-Dtest=ATest"},
+		{"helper", []string{"a/src/test/java/Helper.java", "a/pom.xml"}, ""},
+		{"all", nil, ""},
+	} {
+		r := detect(t, tree)
+		run, err := tools.For(r.Runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := run.Steps(r, replay.Target{Paths: c.paths})[0].Args
+		i := slices.IndexFunc(args, func(s string) bool { return strings.HasPrefix(s, "-Dsluice.reports=") })
+		if got := strings.Join(args[i+1:len(args)-1], " "); got != c.want || args[len(args)-1] != "test" || !slices.Contains(args, "-o") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	names, err := tools.Names(t.Context(), tooltest.Tree{"pom.xml": pom("")}, nil)
+	if d := cmp.Diff([]string{"org.x:p"}, names); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
