@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
 func (b *box) discard(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	err := b.s.api.ContainerRemove(ctx, b.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	err := b.s.removeContainer(ctx, b.id)
 	if err != nil && !cerrdefs.IsNotFound(err) {
 		return engineError("removing a container", err)
 	}
@@ -161,7 +162,7 @@ func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]
 		return r, err
 	}
 	r.Stop, r.ExitCode = end.stop, end.code
-	if end.stop != replay.Exited {
+	if end.stop != replay.Exited { // also what it left in shared memory goes
 		return r, b.halt(ctx)
 	}
 	return r, b.settle(ctx, &r)
@@ -174,6 +175,9 @@ func (b *box) settle(ctx context.Context, r *replay.StepResult) (err error) {
 			return err
 		}
 	}
+	if r.Stop == replay.OOM {
+		return b.halt(ctx) // what it left in shared memory would kill the next step
+	}
 	alone, known := b.alone(ctx)
 	if known && alone {
 		return nil
@@ -184,9 +188,12 @@ func (b *box) settle(ctx context.Context, r *replay.StepResult) (err error) {
 
 // failure tells the ways apart in which a command can end with a code other than 0. The memory limit counts if the
 // kernel killed anything of the job: a runner that reports its child's death by a code of its own ran out of memory too.
-// A failure on a full disk is the machine's.
+// A failure on a full disk is the machine's. Where no memory is left to ask in, it was the memory.
 func (b *box) failure(ctx context.Context, code int) (replay.Stop, error) {
-	w := b.witness(ctx)
+	w, heard := b.witness(ctx)
+	if !heard && code == codeKilled && b.filled(ctx) {
+		return replay.OOM, nil
+	}
 	if w.full {
 		return "", fmt.Errorf("a command failed with code %d: %w", code, ErrNoSpace)
 	}
@@ -201,21 +208,50 @@ func (b *box) failure(ctx context.Context, code int) (replay.Stop, error) {
 }
 
 // alone reports whether only the container's own two processes are left. A child that is just about to end gets a
-// moment. known is false where the engine's host cannot list processes.
+// moment. known is false where the engine cannot tell.
 func (b *box) alone(ctx context.Context) (alone, known bool) {
 	for _, wait := range []time.Duration{0, 30 * time.Millisecond, 170 * time.Millisecond} {
 		if wait > 0 && b.s.o.Clock.Wait(ctx, wait) != nil {
 			return false, false
 		}
-		top, err := b.s.api.ContainerTop(ctx, b.id, nil)
+		n, err := b.processes(ctx)
 		if err != nil {
 			return false, false
 		}
-		if living(top.Processes) <= 2 {
+		if n <= 2 {
 			return true, true
 		}
 	}
 	return false, true
+}
+
+// filled reports whether the container has no memory left.
+func (b *box) filled(ctx context.Context) bool {
+	stats, err := b.stats(ctx)
+	return err == nil && stats.MemoryStats.Limit > 0 && stats.MemoryStats.Usage > stats.MemoryStats.Limit/100*95
+}
+
+// stats are the numbers of the container's control group.
+func (b *box) stats(ctx context.Context) (stats container.StatsResponse, err error) {
+	r, err := b.s.api.ContainerStatsOneShot(ctx, b.id)
+	if err != nil {
+		return stats, engineError("reading the numbers of a container", err)
+	}
+	defer r.Body.Close()
+	return stats, json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&stats)
+}
+
+// processes counts those of the container. The control group knows; a list of processes would miss one that forks and ends all the time, so that
+// it is asked for only where the engine does not tell the count.
+func (b *box) processes(ctx context.Context) (int, error) {
+	if stats, err := b.stats(ctx); err == nil && stats.PidsStats.Current > 0 {
+		return int(stats.PidsStats.Current), nil
+	}
+	top, err := b.s.api.ContainerTop(ctx, b.id, nil)
+	if err != nil {
+		return 0, err
+	}
+	return living(top.Processes), nil
 }
 
 // living counts processes that have not ended; the command is the last column of ps.

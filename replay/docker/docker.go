@@ -51,7 +51,7 @@ type Options struct {
 	// processes, all of the engine's CPUs, 16 MiB of output, files of 1 GiB.
 	Limits replay.Limits
 	// Total bounds the bytes that all files of one job may have together; 0 = 10 GiB. It is watched, not reserved: a
-	// job can exceed it for about two seconds.
+	// job can exceed it for about two seconds, and ends as replay.DiskFull.
 	Total int64
 	// User is the uid:gid of steps; "" = 10001:10001. "0:0" is for images that only work as root, at the price of the
 	// protections that the package comment names.

@@ -22,10 +22,9 @@ const (
 	// checkEvery is how often a running step's container is looked at: is it alive, and how much has it written.
 	checkEvery = 2 * time.Second
 	// quickExec bounds our own small commands.
-	quickExec = 10 * time.Second
-	// codeFileSize is what a command that its file size limit killed would report, and so what we report for a job
-	// whose files together are over theirs.
-	codeFileSize = 128 + 25
+	quickExec    = 10 * time.Second
+	codeFileSize = 128 + 25 // of a command that its file size limit killed
+	codeNone     = -1       // of a command that we ended
 	codeKilled   = 128 + 9
 )
 
@@ -67,7 +66,7 @@ func (b *box) await(ctx context.Context, id string, limit time.Time) (ending, er
 		}
 		now := clock.Now()
 		if !now.Before(limit) {
-			return ending{stop: replay.Timeout}, nil
+			return ending{replay.Timeout, codeNone}, nil
 		}
 		if !now.Before(check) || err != nil {
 			if end, over, err := b.check(ctx); err != nil || over {
@@ -96,7 +95,7 @@ func (b *box) check(ctx context.Context) (end ending, over bool, err error) {
 		b.running = false
 		return ending{replay.Signal, codeKilled}, true, nil
 	case in.SizeRw != nil && *in.SizeRw > b.s.o.Total:
-		return ending{replay.Signal, codeFileSize}, true, nil
+		return ending{replay.DiskFull, codeNone}, true, nil
 	}
 	return end, false, nil
 }
@@ -134,13 +133,13 @@ type witness struct {
 // the image's own files, so the steps' user cannot answer in its place.
 const witnessScript = `cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; df -Pk /`
 
-// witness asks; what cannot be read is not held against anyone.
-func (b *box) witness(ctx context.Context) witness {
+// witness asks; what cannot be read is not held against anyone. heard is false if there was no answer.
+func (b *box) witness(ctx context.Context) (w witness, heard bool) {
 	out, err := b.output(ctx, "/bin/sh", "-c", witnessScript)
-	if err != nil {
-		return witness{}
+	if err != nil || len(out) == 0 {
+		return witness{}, false
 	}
-	return parseWitness(out)
+	return parseWitness(out), true
 }
 
 var (

@@ -59,9 +59,7 @@ func (s *Sandbox) removeContainers(ctx context.Context, label string, kind func(
 			ids = append(ids, c.ID)
 		}
 	}
-	return each(ctx, ids, func(ctx context.Context, id string) error {
-		return s.api.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
-	})
+	return each(ctx, ids, s.removeContainer)
 }
 
 // named reports whether a container has a name that we gave. Labels alone do not make it ours: a container that somebody starts of an

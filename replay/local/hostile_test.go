@@ -14,5 +14,6 @@ import (
 func TestHostilePrograms(t *testing.T) {
 	s := walled(t, local.Options{MaxDisk: hostile.MaxDisk})
 	o := hostile.Options{All: os.Getenv(hostile.Variable) != "", Only: hostile.Only(os.Getenv(hostile.Variable))}
+	o.Recipe.Fingerprint = "hostile"
 	t.Logf("\n%s", hostile.Exercise(t, s, o))
 }

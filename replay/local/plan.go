@@ -39,6 +39,7 @@ type view struct {
 	build    bool   // it is being built: writable, with a network
 	readOnly bool   // nothing in the tree can be written to
 	visible  []string
+	shm      int64 // bytes of /dev/shm
 	overlay  bool
 	isolated bool
 	userns   bool
@@ -65,7 +66,7 @@ func (v view) readOnlyEnv() bool { return v.isolated && !v.overlay && !v.build }
 // mounts is the root of a step, in the order in which it is built.
 func (v view) mounts(h host) []mount {
 	m := append(systemMounts(), secretMounts()...)
-	m = append(m, deviceMounts()...)
+	m = append(m, deviceMounts(v.shm)...)
 	m = append(m, mount{Kind: "proc", Target: "/proc"}, mount{Kind: "ro", Source: "/sys", Target: "/sys"})
 	m = append(m, v.nameMounts()...)
 	for _, dir := range []string{"/root", "/home", "/run", "/mnt", "/srv"} {
@@ -121,7 +122,7 @@ func secretMounts() []mount {
 }
 
 // deviceMounts is a /dev without disks: the user who runs steps may well be their owner.
-func deviceMounts() []mount {
+func deviceMounts(shm int64) []mount {
 	m := []mount{{Kind: "tmpfs", Target: "/dev", Data: "size=64k,mode=755"}}
 	for _, d := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		m = append(m, mount{Kind: "rw", Source: "/dev/" + d, Target: "/dev/" + d})
@@ -131,7 +132,7 @@ func deviceMounts() []mount {
 	}
 	return append(m, mount{Kind: "pts", Target: "/dev/pts"},
 		mount{Kind: "link", Source: "pts/ptmx", Target: "/dev/ptmx"},
-		mount{Kind: "tmpfs", Target: "/dev/shm", Data: "size=25%,mode=1777"})
+		mount{Kind: "tmpfs", Target: "/dev/shm", Data: fmt.Sprintf("size=%d,mode=1777", shm)})
 }
 
 // nameMounts are the files that resolve host names: the host's own while building, else localhost only.

@@ -38,6 +38,7 @@ func (s *Sandbox) open(v view, l replay.Limits) (*session, error) {
 		return nil, err
 	}
 	v.state, v.isolated, v.overlay, v.userns = st, s.caps.Namespaces, s.caps.Overlay, os.Geteuid() != 0
+	v.shm = l.Memory / 4 // as in docker
 	se := &session{s: s, view: v, places: v.places(), limits: l}
 	if err = os.WriteFile(st.path("log/hosts"), []byte(hosts), 0o644); err == nil {
 		se.group, err = s.groups.open(st.name, l)
@@ -111,6 +112,9 @@ func (se *session) readLogs(res *replay.StepResult, stdout, stderr *os.File) err
 		return fmt.Errorf("reading stderr: %w", err)
 	}
 	res.Truncated = cutOut || cutErr
+	if res.Stop == replay.Signal && res.ExitCode == 128+int(syscall.SIGXFSZ) {
+		res.Stderr = append(res.Stderr, "\n[the sandbox's limit on the size of files was reached]\n"...)
+	}
 	return nil
 }
 

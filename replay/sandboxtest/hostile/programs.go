@@ -80,7 +80,7 @@ func parse(kind string, data []byte) ([]Program, error) {
 		if !known {
 			i = len(list)
 			at[name] = i
-			list = append(list, Program{Kind: kind, Name: name, Timeout: 20 * time.Second})
+			list = append(list, Program{Kind: kind, Name: name, Timeout: 40 * time.Second})
 		}
 		p := &list[i]
 		p.Files = append(p.Files, replay.File{Path: below, Mode: 0o644, Data: f.Data})

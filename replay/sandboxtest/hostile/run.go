@@ -22,7 +22,7 @@ const Variable = "SLUICE_HOSTILE"
 
 // Options say how the programs are run.
 type Options struct {
-	Recipe replay.Recipe // Image and Env of the programs' environment
+	Recipe replay.Recipe // Image, Env and Fingerprint of the programs' environment
 	All    bool          // not only the fast subset
 	Only   string        // if set, only programs whose kind/name contains it
 	Beside int           // how many run at a time; default 4
@@ -87,7 +87,7 @@ func Exercise(t *testing.T, box replay.Sandbox, o Options) string {
 func (s *suite) prepare(t *testing.T, chosen []Program) {
 	t.Helper()
 	var files []replay.File
-	steps := []replay.Step{script("folder", "mkdir -p {env}/bin")}
+	steps := []replay.Step{script("folders", folders)}
 	for _, p := range chosen {
 		name := compiled(p)
 		source := name + path.Ext(p.Main)
@@ -104,14 +104,18 @@ func (s *suite) prepare(t *testing.T, chosen []Program) {
 		files = append(files, replay.File{Path: source, Mode: 0o644, Data: p.Files[0].Data})
 	}
 	r := s.options.Recipe
-	r.Install, r.Inputs = steps, []string{"*"}
-	r.Fingerprint = fmt.Sprintf("hostile-%d-%s", len(chosen), random())
+	r.Install, r.Inputs, r.Env = steps, []string{"*"}, environment
 	env, err := s.box.Prepare(t.Context(), r, sandboxtest.NewTree("programs", files...))
 	if err != nil {
 		t.Fatalf("preparing the programs: %v", err)
 	}
 	s.env = env
 }
+
+// environment names the folder in which Python is found under that name: not every image has it.
+var environment = map[string]string{"VIRTUAL_ENV": "{env}/venv", "PYTHONDONTWRITEBYTECODE": "1"}
+
+const folders = `mkdir -p {env}/bin {env}/venv/bin && ln -s "$(python3 -c 'import sys; print(sys.executable)')" {env}/venv/bin/python`
 
 func script(name, text string) replay.Step {
 	return replay.Step{Name: name, Args: []string{"sh", "-c", text}, Env: map[string]string{"GOFLAGS": "-mod=mod", "GO111MODULE": "off"}}
@@ -132,7 +136,7 @@ func command(p Program) []string {
 
 // job is the program, then a look around: nothing of the program may be alive, and the state must still be usable.
 func (s *suite) job(p Program) (replay.Job, replay.Recipe, error) {
-	r := replay.Recipe{Runner: p.Tool}
+	r := replay.Recipe{Runner: p.Tool, Env: environment}
 	key, value, _ := strings.Cut(s.mark, "=")
 	env := map[string]string{"OUT": "{out}", "TREE": "{tree}", "ENV": "{env}", key: value}
 	for k, v := range s.hosts.env {
