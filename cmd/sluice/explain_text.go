@@ -160,6 +160,11 @@ func (e *explainer) content(heading, digest string, b []byte) {
 			text += "\n"
 		}
 	}
+	if c, ok := readClimbs(b); ok {
+		if text = c.text(); e.full {
+			text += "\n"
+		}
+	}
 	if text == "" || e.full {
 		text += legible(b)
 	}
