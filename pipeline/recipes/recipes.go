@@ -266,21 +266,23 @@ func (l *Ladder) rungs(ctx context.Context, tree replay.Tree, base *replay.Recip
 		return nil, nil
 	}
 	var out []made
-	last := made{rung: Heuristic, recipe: *base}
-	r, hint, ok, err := tools.Hinted(ctx, tree, *base, l.Sandbox.Name() == "docker")
+	first := made{rung: Heuristic, recipe: *base}
+	list, hint, err := tools.Hinted(ctx, tree, *base, l.Sandbox.Name() == "docker")
 	if err != nil {
 		return nil, err
 	}
-	if ok {
-		last = made{rung: Workflow, recipe: r, hint: &hint}
-		out = append(out, last)
+	for _, r := range list {
+		out = append(out, made{rung: Workflow, recipe: r, hint: &hint})
 	}
-	dated, ok := tools.Dated(last.recipe, day)
+	if len(out) > 0 {
+		first = out[0] // the smaller one: what else a workflow installs is of its day anyway
+	}
+	dated, ok := tools.Dated(first.recipe, day)
 	if !ok {
 		return out, nil
 	}
 	if dated, err = tools.Seal(ctx, tree, dated); err != nil {
 		return nil, err
 	}
-	return append(out, made{rung: Dated, recipe: dated, hint: last.hint}), nil
+	return append(out, made{rung: Dated, recipe: dated, hint: first.hint}), nil
 }

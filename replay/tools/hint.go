@@ -17,46 +17,63 @@ type Hinter interface {
 	Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error)
 }
 
-// Hinted is a recipe with what the tree's continuous integration says about the environment of its tests, read as data: Debian
-// packages, variables, and what the recipe's tool can use. packages says whether the sandbox can install Debian packages; if
-// not, a note names them. ok is false when the hint adds nothing to the recipe. The recipe that was given is not changed.
-func Hinted(ctx context.Context, t replay.Tree, r replay.Recipe, packages bool) (hinted replay.Recipe, h project.Hint, ok bool, err error) {
+// Hinted are recipes with what the tree's continuous integration says about the environment of its tests, read as data, in the order in
+// which they are to be tried: with Debian packages and variables only, then with what the recipe's tool can use besides, which is more and may
+// fail for more reasons. packages says whether the sandbox can install Debian packages; if not, a note names them. None: the hint
+// adds nothing to the recipe. The recipe that was given is not changed.
+func Hinted(ctx context.Context, t replay.Tree, r replay.Recipe, packages bool) ([]replay.Recipe, project.Hint, error) {
 	scanned, err := project.Scan(ctx, t)
 	if err != nil {
-		return r, h, false, err
+		return nil, project.Hint{}, err
 	}
-	if h, err = ci.Read(scanned, r.Root); err != nil {
-		return r, h, false, fmt.Errorf("reading what continuous integration says: %w", err)
+	h, err := ci.Read(scanned, r.Root)
+	if err != nil {
+		return nil, h, fmt.Errorf("reading what continuous integration says: %w", err)
 	}
-	r.Env, r.Install, r.Notes = maps.Clone(r.Env), slices.Clone(r.Install), slices.Clone(r.Notes)
+	first, some := surrounded(r, h, packages)
+	var out []replay.Recipe
+	if some {
+		out = append(out, first)
+	}
 	if a, has := ability[Hinter](r.Runner); has && !h.Empty() {
-		if r, ok, err = a.Hinted(scanned, r, h); err != nil {
-			return r, h, false, fmt.Errorf("using what continuous integration says: %w", err)
+		more, ok, err := a.Hinted(scanned, first, h)
+		if err != nil {
+			return nil, h, fmt.Errorf("using what continuous integration says: %w", err)
 		}
+		if ok {
+			out = append(out, more)
+		}
+	}
+	for i := range out {
+		for _, s := range h.Unused {
+			out[i].Notes = append(slices.Clone(out[i].Notes), "the workflow also wants, and does not get: "+s)
+		}
+		if out[i], err = Seal(ctx, t, out[i]); err != nil {
+			return nil, h, err
+		}
+	}
+	return out, h, nil
+}
+
+// surrounded is a recipe with a hint's variables and Debian packages. some is false if they change nothing.
+func surrounded(r replay.Recipe, h project.Hint, packages bool) (out replay.Recipe, some bool) {
+	r.Env, r.Install, r.Notes = maps.Clone(r.Env), slices.Clone(r.Install), slices.Clone(r.Notes)
+	if r.Env == nil {
+		r.Env = map[string]string{}
 	}
 	for k, v := range h.Env {
 		if _, has := r.Env[k]; !has {
-			if r.Env == nil {
-				r.Env = map[string]string{}
-			}
-			r.Env[k], ok = v, true
+			r.Env[k], some = v, true
 		}
 	}
 	switch {
 	case len(h.Packages) == 0:
 	case packages:
-		r, ok = WithPackages(r, h.Packages), true
+		r, some = WithPackages(r, h.Packages), true
 	default:
 		r.Notes = append(r.Notes, fmt.Sprintf("Debian packages that the workflow installs are left out, as this sandbox installs none: %v", h.Packages))
 	}
-	if !ok {
-		return r, h, false, nil
-	}
-	for _, s := range h.Unused {
-		r.Notes = append(r.Notes, "the workflow also wants, and does not get: "+s)
-	}
-	r, err = Seal(ctx, t, r)
-	return r, h, err == nil, err
+	return r, some
 }
 
 // packageScript installs those of its arguments that Debian's release has: a workflow names packages of another one. What is there and

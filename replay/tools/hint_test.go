@@ -30,9 +30,13 @@ func TestHinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := Seal(t.Context(), tree, r)
-	got, h, ok, err := Hinted(t.Context(), tree, r, true)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
+	list, h, err := Hinted(t.Context(), tree, r, true)
+	if err != nil || len(list) != 2 {
+		t.Fatal(len(list), err)
+	}
+	first, got := list[0], list[1]
+	if first.Install[0].Name != StepPackages || first.Env["TZ"] != "UTC" || len(first.Install) != len(r.Install)+1 || first.Fingerprint == got.Fingerprint {
+		t.Errorf("the first one has packages and variables: %+v", first)
 	}
 	if d := cmp.Diff(before, r); d != "" {
 		t.Errorf("the recipe that was given changed:\n%s", d)
@@ -70,15 +74,15 @@ func TestHintedWithoutPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, ok, err := Hinted(t.Context(), tree, r, false)
-	if err != nil || !ok || got.Install[0].Name == StepPackages || !strings.Contains(strings.Join(got.Notes, "\n"), "libyaml-dev") {
-		t.Errorf("%v %v %v", ok, err, got.Notes)
+	list, _, err := Hinted(t.Context(), tree, r, false)
+	if err != nil || len(list) != 2 || list[1].Install[0].Name == StepPackages || !strings.Contains(strings.Join(list[1].Notes, "\n"), "libyaml-dev") {
+		t.Errorf("%v %+v", err, list)
 	}
 	tree[".github/workflows/ci.yml"] = "jobs: {test: {runs-on: ubuntu-latest, steps: [{run: sudo apt-get install -y libyaml-dev}, {run: pytest}]}}\n"
-	if got, _, ok, err := Hinted(t.Context(), tree, r, false); err != nil || ok {
-		t.Errorf("%v %v %v", ok, err, got.Notes)
+	if list, _, err := Hinted(t.Context(), tree, r, false); err != nil || len(list) != 0 {
+		t.Errorf("%v %+v", err, list)
 	}
-	if got, _, ok, err := Hinted(t.Context(), tree, replay.Recipe{Runner: "gotest"}, true); err != nil || !ok || len(got.Install) != 1 {
-		t.Errorf("a tool that knows nothing of hints gets packages: %v %v %v", ok, err, got)
+	if list, _, err := Hinted(t.Context(), tree, replay.Recipe{Runner: "gotest"}, true); err != nil || len(list) != 1 || len(list[0].Install) != 1 {
+		t.Errorf("a tool that knows nothing of hints gets packages: %v %+v", err, list)
 	}
 }

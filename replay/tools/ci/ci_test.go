@@ -103,6 +103,15 @@ jobs:
 `}, "", project.Hint{Packages: []string{"libpq-dev"}}},
 		{"no job says that it tests", files{ciFile: "jobs:\n  ci: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libpq-dev && ./run}]}\n"}, "",
 			project.Hint{Packages: []string{"libpq-dev"}}},
+		{"packages of all jobs that test, requirements of the one that does most", files{".github/workflows/aaa.yml": `
+jobs:
+  integration: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libone && pip install one && pytest}]}
+`, ciFile: `
+jobs:
+  old-deps: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libtwo && pip install two==1 && pytest}]}
+  tests: {runs-on: ubuntu-latest, steps: [{run: pip install three -e .[x]}, {run: tox}]}
+  tests-again: {runs-on: ubuntu-latest, steps: [{run: pip install four && pytest}]}
+`}, "", project.Hint{Packages: []string{"libone", "libtwo"}, Requirements: []string{"three"}, Extras: []string{"x"}}},
 		{"anchors and merges", files{ciFile: `
 jobs:
   test: &t

@@ -9,8 +9,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// place is a job with where it stands.
+type place struct {
+	found
+	where string
+	score int
+}
+
 // workflows reads GitHub's, in the order of their names. Jobs that run tests count; if there are none, all do whose name speaks of
-// nothing else.
+// nothing else. Packages, variables and versions are those of all these jobs; requirements are only those of the job that speaks most of
+// tests: those of several contradict each other.
 func (r *reader) workflows() error {
 	var names []string
 	for f := range r.tree.Files() {
@@ -19,10 +27,6 @@ func (r *reader) workflows() error {
 		}
 	}
 	slices.Sort(names)
-	type place struct {
-		found
-		where string
-	}
 	var all []place
 	for _, name := range names[:min(len(names), maxFiles)] {
 		text, err := r.text(name)
@@ -32,21 +36,54 @@ func (r *reader) workflows() error {
 		d := parse(text)
 		for _, job := range d.pairs(d.get(d.root, "jobs")) {
 			if f, ok := d.job(job); ok && !otherwise.MatchString(path.Base(name)) {
-				all = append(all, place{f, name + ": " + job.key})
+				all = append(all, place{f, name + ": " + job.key, score(path.Base(name), job.key)})
 			}
 		}
 	}
-	testing := slices.ContainsFunc(all, func(p place) bool { return p.tests })
-	for _, p := range all {
-		if p.tests == testing {
-			r.take(p.found, p.where)
+	if slices.ContainsFunc(all, func(p place) bool { return p.tests }) {
+		all = slices.DeleteFunc(all, func(p place) bool { return !p.tests })
+	}
+	best := -1
+	for i, p := range all {
+		h := p.hint
+		if len(h.Requirements)+len(h.Files)+len(h.Extras) > 0 && (best < 0 || p.score > all[best].score) {
+			best = i
 		}
+	}
+	for i, p := range all {
+		if i != best {
+			p.hint.Requirements, p.hint.Files, p.hint.Extras = nil, nil, nil
+		}
+		r.take(p.found, p.where)
 	}
 	return nil
 }
 
+var (
+	ofTests   = regexp.MustCompile(`(?i)tests?(?:$|[^a-z])`)
+	ofCI      = regexp.MustCompile(`(?i)^(?:ci|main|build|python|unit)`)
+	ofSpecial = regexp.MustCompile(`(?i)min|old|dev|pre|vm|latest|asan|integration|e2e|bench|cron|weekly|canary|wheel|package|s390|arm|big`)
+)
+
+// score says how much a job's name speaks of the usual tests.
+func score(file, job string) int {
+	n := 0
+	for _, name := range []string{file, job} {
+		if ofTests.MatchString(name) {
+			n += 2
+		}
+		if ofCI.MatchString(name) {
+			n++
+		}
+		if ofSpecial.MatchString(name) {
+			n -= 2
+		}
+	}
+	return n
+}
+
 // otherwise are names of jobs and files that are for something else than tests.
-var otherwise = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:lint|docs?|documentation|release|publish|deploy|pypi|codeql|stale|labell?er|labels|format|style|pages|changelog|mypy|spell|benchmark|fuzz|scorecard|dependabot|nightly)(?:$|[^a-z])`)
+var otherwise = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:lint|docs?|documentation|release|publish|deploy|pypi|codeql|stale|labell?er|labels|format|style|pages|changelog|mypy|spell|benchmark|fuzz|scorecard|dependabot|nightly|website|update)(?:$|[^a-z])`)
 
 // notLinux are runners that have no Debian packages.
 var notLinux = regexp.MustCompile(`(?i)windows|macos|freebsd|self-hosted`)

@@ -2,6 +2,7 @@ package python
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 
 	"sluice/replay"
@@ -16,7 +17,7 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 		return r, false, err
 	}
 	var l reqList
-	l.addAll(withoutTools("", h.Requirements), "the workflow")
+	l.addAll(h.Requirements, "the workflow")
 	for _, f := range h.Files {
 		if err := requirementsFile(t, f, &l); err != nil {
 			return r, false, err
@@ -41,7 +42,7 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 	}
 	var items []string
 	for _, it := range l.items {
-		if !have[it] && reqName(it) != "" {
+		if name := reqName(it); !have[it] && name != "" && !devTools.MatchString(name) && !hintTools.MatchString(name) {
 			items = append(items, it)
 		}
 	}
@@ -53,6 +54,9 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 	r.Install = slices.Insert(slices.Clone(r.Install), last+1, another(r.Install[last], items))
 	return r, true, nil
 }
+
+// hintTools are what a workflow installs for itself.
+var hintTools = regexp.MustCompile(`^(?:pip|pip-tools|setuptools|wheel|virtualenv|pipenv|poetry|uv|hatch|pyinstaller|coveralls|diff-cover|types-.*|awscli|setuptools-scm)$`)
 
 // another is a step that installs requirements as one does that there is already.
 func another(s replay.Step, items []string) replay.Step {
