@@ -79,17 +79,26 @@ func surrounded(r replay.Recipe, h project.Hint, packages bool) (out replay.Reci
 // packageScript installs those of its arguments that Debian's release has: a workflow names packages of another one. What is there and
 // does not install fails the step. DEBIAN_MIRROR is the sandbox's, if it has one.
 const packageScript = `set -eu
-apt() { apt-get -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@"; }
+mirror=
 if [ -n "${DEBIAN_MIRROR:-}" ]; then
 	. /etc/os-release
 	echo "deb $DEBIAN_MIRROR $VERSION_CODENAME main" >/tmp/sluice.list
-	apt() { apt-get -q -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 -o Dir::Etc::SourceList=/tmp/sluice.list -o Dir::Etc::SourceParts=- "$@"; }
+	mirror='-o Dir::Etc::SourceList=/tmp/sluice.list -o Dir::Etc::SourceParts=-'
 fi
+apt() { apt-get -q -o Acquire::Retries=3 -o Acquire::Languages=none -o Dpkg::Use-Pty=0 $mirror "$@"; }
+plan() { apt install -s --no-install-recommends "$@" >/dev/null 2>&1; }
 apt update
+apt-cache $mirror pkgnames >/tmp/sluice.names
 known=
 for p; do
-	if apt-cache pkgnames "$p" | grep -qxF -e "$p" && apt install -s --no-install-recommends "$p" >/dev/null 2>&1; then known="$known $p"; else echo "no package here: $p"; fi
+	if grep -qxF -e "$p" /tmp/sluice.names; then known="$known $p"; else echo "no package here: $p"; fi
 done
+if [ -n "$known" ] && ! plan $known; then
+	list=$known known=
+	for p in $list; do
+		if plan $known "$p"; then known="$known $p"; else echo "no package here: $p"; fi
+	done
+fi
 [ -z "$known" ] || apt install -y --no-install-recommends $known`
 
 // StepPackages is the name of the step that installs Debian packages.

@@ -108,8 +108,8 @@ jobs:
   integration: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libone && pip install one && pytest}]}
 `, ciFile: `
 jobs:
-  old-deps: {runs-on: ubuntu-latest, steps: [{run: apt-get install -y libtwo && pip install two==1 && pytest}]}
-  tests: {runs-on: ubuntu-latest, steps: [{run: pip install three -e .[x]}, {run: tox}]}
+  old-deps: {runs-on: ubuntu-latest, steps: [{run: 'apt-get install -y libtwo && pip install two==1 && pytest'}]}
+  tests: {runs-on: ubuntu-latest, steps: [{run: 'pip install three -e .[x]'}, {run: tox}]}
   tests-again: {runs-on: ubuntu-latest, steps: [{run: pip install four && pytest}]}
 `}, "", project.Hint{Packages: []string{"libone", "libtwo"}, Requirements: []string{"three"}, Extras: []string{"x"}}},
 		{"anchors and merges", files{ciFile: `
