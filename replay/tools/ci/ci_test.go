@@ -222,6 +222,10 @@ func TestHostile(t *testing.T) {
 		{"merges of merges", files{ciFile: "x: &x {<<: *x, a: b}\njobs: {test: {<<: *x}}\n"}, 0},
 		{"an anchor in itself", files{ciFile: "jobs: &j {test: {runs-on: ubuntu-latest, env: *j, steps: [*j]}}\n"}, 0},
 		{"very deep", files{ciFile: "jobs: " + strings.Repeat("[", 20000)}, 0},
+		{"a slow script many times", files{ciFile: "x: &x {run: \"" + strings.Repeat("((", 8000) + "\"}\njobs: {test: {runs-on: u, steps: [" +
+			strings.Repeat("*x, ", 5000) + "]}}\n"}, 0},
+		{"a long text many times", files{".travis.yml": "x: &x \"" + strings.Repeat("a ", 100_000) + "\"\nservices: &l [" + strings.Repeat("*x, ", 5000) +
+			"]\nscript: *l\nenv: *l\n"}, 0},
 		{"very large", files{ciFile: strings.Repeat("# x\n", maxText)}, 0},
 		{"many jobs", files{ciFile: "jobs:\n" + strings.Repeat("  t: {runs-on: u, steps: [{run: pytest}]}\n", 5000)}, 0},
 		{"many packages", run("apt-get install " + strings.Repeat("a", 3) + manyNames(5000)), maxItems},
@@ -242,6 +246,20 @@ y' --force libgood^ a* Ünicode`), 1},
 			}
 			sound(t, h)
 		})
+	}
+}
+
+// TestDeep: a parser's stack is not for a repository to end.
+func TestDeep(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"(", "{ ", "$(", "if ", "`", "\"$(", "a=$((", "((", "[[ ( ", "${a:-", "f() { ", "<(", "while ", "<<E\n", "! ", "a | "} {
+		started := time.Now()
+		text := strings.Repeat(s, maxText/len(s))
+		sound(t, read(t, files{"Makefile": "test:\n\t" + strings.ReplaceAll(text, "\n", "\n\t"), ".travis.yml": "script: |\n  " + strings.ReplaceAll(text[:maxText/2], "\n", "\n  ")}, ""))
+		sound(t, read(t, run(text[:maxScript]), ""))
+		if took := time.Since(started); took > 20*time.Second {
+			t.Errorf("%q takes %s", s, took)
+		}
 	}
 }
 

@@ -49,12 +49,14 @@ func (d *doc) travisJob(f *found, n *yaml.Node) {
 			env = d.get(env, key)
 		}
 		for _, line := range d.strs(env) {
-			f.script(line) // "A=b C=d" is a command of assignments only
+			d.script(f, line) // "A=b C=d" is a command of assignments only
 		}
 		d.variables(f, env)
 	}
 	for _, key := range []string{"before_install", "install", "before_script", "script"} {
-		f.script(strings.Join(d.strs(d.get(n, key)), "\n"))
+		for _, command := range d.strs(d.get(n, key)) {
+			d.script(f, command)
+		}
 	}
 }
 

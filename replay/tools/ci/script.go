@@ -13,13 +13,16 @@ const marker = "\x01"
 
 var expression = regexp.MustCompile(`\$\{\{[^\n]*?\}\}`)
 
-// script reads a script of a shell. What no shell can read is read line by line.
+// Bounds in bytes of what is read at once. A parser goes as deep as its text is nested: 250 kB of brackets are the end of a stack.
+const (
+	maxScript = 16 << 10
+	maxLine   = 4 << 10
+)
+
+// script reads a script of a shell. What no shell can read, or what is long, is read line by line.
 func (f *found) script(text string) {
-	if len(text) > maxText {
-		return
-	}
 	text = expression.ReplaceAllString(text, marker)
-	if f.shell(text) {
+	if len(text) <= maxScript && f.shell(text) {
 		return
 	}
 	lines := 0
@@ -27,7 +30,9 @@ func (f *found) script(text string) {
 		if lines++; lines > 1000 {
 			return
 		}
-		f.shell(line)
+		if len(line) <= maxLine {
+			f.shell(line)
+		}
 	}
 }
 

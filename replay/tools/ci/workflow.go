@@ -111,7 +111,7 @@ func (d *doc) job(p pair) (f found, ok bool) {
 			continue
 		}
 		d.variables(&f, d.get(step, "env"))
-		f.script(d.str(d.get(step, "run")))
+		d.script(&f, d.str(d.get(step, "run")))
 		d.action(&f, step, matrix)
 	}
 	return f, true

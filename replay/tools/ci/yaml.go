@@ -7,15 +7,19 @@ import (
 // maxNodes bounds how many nodes of one document are looked at: aliases make small documents large.
 const maxNodes = 20000
 
+// bytesOfNode is how much text counts as a node: an alias may stand for a long text, too.
+const bytesOfNode = 256
+
 // doc is a document that nobody has checked. What is not there, or of another kind, is empty.
 type doc struct {
-	left int
-	root *yaml.Node
+	left    int
+	scripts int // bytes of scripts that may be read yet: an alias may stand for one a thousand times
+	root    *yaml.Node
 }
 
 // parse reads the first document of a text; one that is none says nothing.
 func parse(text string) (d *doc) {
-	d = &doc{left: maxNodes}
+	d = &doc{left: maxNodes, scripts: maxText}
 	defer func() { // a panic of the parser says no more than an error of it
 		if recover() != nil {
 			d.root = nil
@@ -104,6 +108,9 @@ func (d *doc) str(n *yaml.Node) string {
 	if n = d.real(n); n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
 	}
+	if d.left -= len(n.Value) / bytesOfNode; d.left <= 0 {
+		return ""
+	}
 	return n.Value
 }
 
@@ -116,4 +123,11 @@ func (d *doc) strs(n *yaml.Node) []string {
 		}
 	}
 	return out
+}
+
+// script reads one of the document's scripts.
+func (d *doc) script(f *found, text string) {
+	if d.scripts -= len(text); d.scripts >= 0 {
+		f.script(text)
+	}
 }
