@@ -50,20 +50,14 @@ func (i *installer) Find(_ context.Context, q setup.Request) (setup.Result, erro
 	return setup.Result{Accepted: i.finds, Reason: "gave up", Recipe: replay.Recipe{Runner: q.Runner, Fingerprint: "agent"}}, nil
 }
 
-// agentPair is a fix that names its introducer, in Python or in Go without a module.
+// agentPair is a fix that names its introducer, in Python, or in JavaScript without a package.
 func agentPair(t *testing.T, ext string) string {
 	t.Helper()
 	head := `
 commit root "Begin"
 commit intro "Count things"
 `
-	code := func(n string) string {
-		if ext == ".go" {
-			return "package lib\n\nvar X = " + n + "\n"
-		}
-		return "x = " + n + "\n"
-	}
-	file := func(commit, path, n string) string { return "-- " + commit + "/" + path + ext + " --\n" + code(n) }
+	file := func(commit, path, n string) string { return "-- " + commit + "/" + path + ext + " --\nx = " + n + "\n" }
 	archive := "-- root/README.md --\nx\n" + file("root", "lib/core", "1") + file("root", "tests/old_test", "1") +
 		file("intro", "lib/core", "2") + file("intro", "tests/new_test", "2")
 	id := gittest.Build(t, head+archive).IDs["intro"]
@@ -86,8 +80,8 @@ func TestInstaller(t *testing.T) {
 		{"nobody to ask", ".py", false, nil, "install-failed", "b1: installing: step requirements exited", nil, ""},
 		{"an agent finds one", ".py", false, &installer{finds: true, runs: true}, "", "", four, "agent"},
 		{"an agent gives up", ".py", false, &installer{}, "install-failed", "; the agent: gave up", four[:1], ""},
-		{"no heuristic, nobody to ask", ".go", true, nil, "no-recipe", "older than modules", nil, ""},
-		{"no heuristic, an agent", ".go", true, &installer{finds: true, runs: true}, "", "", four, "agent"},
+		{"no heuristic, nobody to ask", ".js", true, nil, "no-recipe", "no JavaScript package", nil, ""},
+		{"no heuristic, an agent", ".js", true, &installer{finds: true, runs: true}, "", "", four, "agent"},
 		{"the heuristic runs tests", ".py", true, &installer{finds: true, runs: true}, "", "", nil, ""},
 		{"the heuristic runs no test", ".py", true, &installer{finds: true}, "", "", four, "agent"},
 		{"nor does anything that the agent finds", ".py", true, &installer{}, "", "", four, ""},
@@ -230,7 +224,7 @@ func TestClimb(t *testing.T) {
 			got[state] += try.Rung + " " + try.Provenance + " " + string(try.Result) + "; "
 		}
 	}
-	const borrowed = "heuristic  install-failed; neighbour fallback works; "
+	const borrowed = "heuristic  install-failed; dated  install-failed; neighbour fallback works; "
 	want := map[string]string{"b1": borrowed, "h1": borrowed, "b2": borrowed, "h2": "heuristic  install-failed; workflow original works; "}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("climbs (-want +got):\n%s", d)
