@@ -13,6 +13,7 @@ import (
 	"sluice/replay"
 	"sluice/replay/narrow"
 	"sluice/replay/tools/ava"
+	"sluice/replay/tools/ctest"
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
 	"sluice/replay/tools/maven"
@@ -94,6 +95,7 @@ var table = []Tool{
 	mocha.Tool{},
 	nodetest.Tool{},
 	maven.Tool{},
+	ctest.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

@@ -22,13 +22,15 @@ const (
 )
 
 // Case is one <testcase>. Tools may write several for one test (pytest: its call failed, then its teardown), and may
-// repeat a <failure> or <error> within one. What the test printed is not read.
+// repeat a <failure> or <error> within one.
 type Case struct {
 	Suites []string // names of the suites around it, the outermost first
 	File   string   // of the case, else of its innermost suite that names one
 	Class  string
 	Name   string
 	Status string // CTest and GoogleTest: "run", "notrun", "disabled"
+	Result string // GoogleTest: "completed", "skipped", "suppressed"
+	Out    string // what the test printed, cut in the middle; not of its suite
 
 	Failures, Errors, Skips []What
 	// Reruns are failures of further attempts of a test that failed in the end; Flaky are those of one that passed in the end.
@@ -44,6 +46,8 @@ type junitCase struct {
 	Name      string      `xml:"name,attr"`
 	File      string      `xml:"file,attr"`
 	Status    string      `xml:"status,attr"`
+	Result    string      `xml:"result,attr"`
+	Out       string      `xml:"system-out"`
 	Failures  []junitWhat `xml:"failure"`
 	Errors    []junitWhat `xml:"error"`
 	Skips     []junitWhat `xml:"skipped"`
@@ -192,7 +196,7 @@ func attribute(el xml.StartElement, name string) string {
 // place gives a case what its suites say.
 func (r *junitReader) place(c junitCase) Case {
 	out := Case{
-		File: c.File, Class: c.Class, Name: c.Name, Status: c.Status,
+		File: c.File, Class: c.Class, Name: c.Name, Status: c.Status, Result: c.Result, Out: middle(c.Out),
 		Failures: whats(c.Failures), Errors: whats(c.Errors), Skips: whats(c.Skips),
 		Reruns: whats(c.RerunFail, c.RerunErr), Flaky: whats(c.FlakyFail, c.FlakyErr),
 	}
