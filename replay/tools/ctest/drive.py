@@ -1,3 +1,5 @@
+from xml.etree import ElementTree
+
 QUERY = os.path.join(build, ".cmake/api/v1/query/codemodel-v2")
 REPLY = os.path.join(build, ".cmake/api/v1/reply")
 
@@ -195,6 +197,22 @@ def whole(test):
             and kind_of_program(command[0]) == "gtest")
 
 
+def reasons():
+    """Why tests of the last run failed, by name: older versions do not say it in the JUnit report."""
+    found = {}
+    try:
+        with open(os.path.join(build, "Testing/TAG")) as f:
+            root = ElementTree.parse(os.path.join(build, "Testing", f.readline().strip(), "Test.xml")).getroot()
+    except (OSError, ElementTree.ParseError):
+        return found
+    for test in root.iter("Test"):
+        if test.get("Status") == "failed":
+            for m in test.iter("NamedMeasurement"):
+                if m.get("name") == "Exit Code":
+                    found[test.findtext("Name") or ""] = m.findtext("Value") or ""
+    return found
+
+
 class Runner:
     def __init__(self, tests):
         self.tests, self.runs, self.exit = tests, [], 0
@@ -204,12 +222,13 @@ class Runner:
         n = len(self.runs)
         entry = {"report": "ctest-%d.xml" % n, **(more or {})}
         numbers = [str(t["number"]) for t in with_fixtures(list(tests), self.tests)]
-        args = ["ctest", "-j1", "--timeout", str(PATIENCE), "--output-junit", os.path.join(out, entry["report"]),
+        args = ["ctest", "-T", "Test", "-j1", "--timeout", str(PATIENCE), "--output-junit", os.path.join(out, entry["report"]),
                 "--test-output-size-passed", "4096", "--test-output-size-failed", "65536"]
         if len(numbers) < len(self.tests):
             args += ["-I", ",".join(["0", "0", "0"] + numbers)]
         whole_env = dict(os.environ, **(env or {}))
         entry["exit"], _ = run(args, env=whole_env, cwd=build)
+        entry["reasons"] = reasons()
         self.exit = max(self.exit, abs(entry["exit"]))
         self.runs.append(entry)
         return entry

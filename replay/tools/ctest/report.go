@@ -26,7 +26,7 @@ func readRun(a *native.Analysis, run native.Run) {
 			continue
 		}
 		items[c.Name] = item[1:]
-		t, built := outcome(c)
+		t, built := outcome(c, run.Reasons[c.Name])
 		bad = bad || report.Bad(t.Outcome) || !built
 		switch t.ID = item[0].ID; {
 		case !built:
@@ -60,11 +60,13 @@ func named(i native.Item) string {
 // signals are what ctest says of programs that a signal ended.
 var signals = []string{"SEGFAULT", "ILLEGAL", "INTERRUPT", "NUMERICAL", "OTHER_FAULT", "Subprocess aborted", "Subprocess killed", "Bus error", "Child aborted"}
 
-// outcome reads a case; built is false if there is no program to run.
-func outcome(c report.Case) (t replay.Test, built bool) {
-	why := ""
+// outcome reads a case; reason is what older versions say elsewhere. built is false if there is no program to run.
+func outcome(c report.Case, reason string) (t replay.Test, built bool) {
+	why := reason
 	for _, w := range append(c.Failures, c.Skips...) {
-		why = w.Message
+		if w.Message != "" {
+			why = w.Message
+		}
 	}
 	t.Message = strings.TrimSpace(why + "\n" + c.Out)
 	switch {

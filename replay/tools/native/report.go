@@ -34,6 +34,8 @@ type Item struct{ Name, ID, Target string }
 type Run struct {
 	Report string `json:"report"` // the tool's, a name in {out}
 	Exit   int    `json:"exit"`
+	// Reasons say why tests failed, by name, where the report does not.
+	Reasons map[string]string `json:"reasons"`
 	// Of a program whose cases are reported one by one: its report, if it ended by itself, the target, the test's name, and the case that
 	// alone was run, or "". Alone says that one run for each case follows.
 	Cases  string `json:"cases"`
