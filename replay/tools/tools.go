@@ -17,6 +17,7 @@ import (
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
 	"sluice/replay/tools/maven"
+	"sluice/replay/tools/meson"
 	"sluice/replay/tools/mocha"
 	"sluice/replay/tools/nodetest"
 	"sluice/replay/tools/project"
@@ -96,6 +97,7 @@ var table = []Tool{
 	nodetest.Tool{},
 	maven.Tool{},
 	ctest.Tool{},
+	meson.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

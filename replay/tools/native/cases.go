@@ -25,7 +25,7 @@ func (a *Analysis) Gtest(run Run, whole replay.Test) {
 		if run.Case != "" && run.Case != name {
 			continue // older ones list what the filter left out
 		}
-		t := c.Test(gtestKind)
+		t := c.Test(GtestKind)
 		if c.Result == "skipped" && t.Outcome == replay.Pass || c.Result == "suppressed" {
 			t.Outcome = replay.Skip
 		}
@@ -58,7 +58,8 @@ func (a *Analysis) unreported(run Run, whole replay.Test) {
 
 var thrown = regexp.MustCompile(`(?m)^(?:.*: )?(?:unknown file|C\+\+ exception with description|Unknown C\+\+ exception|terminate called after throwing)`)
 
-func gtestKind(w report.What) replay.Kind {
+// GtestKind tells an assertion from an exception in the words of a case.
+func GtestKind(w report.What) replay.Kind {
 	if thrown.MatchString(w.Message) || thrown.MatchString(w.Text) {
 		return replay.Exception
 	}

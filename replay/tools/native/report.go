@@ -28,7 +28,16 @@ type Index struct {
 }
 
 // Item is a test as the build knows it. Several may have one name; ids are unique.
-type Item struct{ Name, ID, Target string }
+type Item struct {
+	Name   string `json:"name"`
+	ID     string `json:"id"`
+	Target string `json:"target"`
+	// Meson's: the project of several, how the program speaks, what is started, and whether it was.
+	Project  string   `json:"project"`
+	Protocol string   `json:"protocol"`
+	Command  []string `json:"command"`
+	Asked    bool     `json:"asked"`
+}
 
 // Run is one start of the test tool.
 type Run struct {
