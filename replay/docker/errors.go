@@ -26,7 +26,8 @@ func engineError(doing string, err error) error {
 
 // transient matches, in lower case, what package managers, git and engines say when the network is at fault.
 var transient = regexp.MustCompile(strings.Join([]string{
-	`temporary failure in name resolution`, `temporary failure resolving`, `could not resolve host`, `no such host`,
+	`temporary failure in name resolution`, `temporary failure resolving`, `could(n.t| not) resolve host`, `no such host`,
+	`spurious network error`, `could(n.t| not) connect to server`,
 	`name or service not known`, `server misbehaving`,
 	`connection (reset|refused|timed out|aborted)`, `read timed out`, `network is unreachable`, `no route to host`,
 	`tls handshake timeout`, `i/o timeout`, `client\.timeout exceeded`, `remote end closed connection`,

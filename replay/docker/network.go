@@ -24,6 +24,7 @@ var hostNetwork = []string{
 	"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_DEFAULT_TIMEOUT",
 	"DEBIAN_MIRROR", // for the step that installs Debian packages
 	"npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY", "MAVEN_MIRROR_URL",
+	"CARGO_HTTP_PROXY", "RUSTUP_DIST_SERVER",
 }
 
 // HostNetwork returns the proxies and package mirrors that this process's environment names.
@@ -37,9 +38,9 @@ func HostNetwork() map[string]string {
 	return env
 }
 
-// caVariables are read by OpenSSL and Go, requests, pip, curl, git and Node.
+// caVariables are read by OpenSSL and Go, requests, pip, curl, git, Node and cargo.
 var caVariables = []string{
-	"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS",
+	"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO",
 }
 
 var hostBundles = []string{

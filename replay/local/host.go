@@ -26,16 +26,21 @@ var (
 type host struct {
 	tools    []string // folders outside of systemDirs
 	path     string   // PATH of every step
-	versions string   // of go, python3 and node: an environment belongs to them
+	versions string   // of go, python3, node and rustc: an environment belongs to them
 }
 
-// findHost looks for go, python3 and node where they really are: a shim in PATH needs more of the host than a step sees.
+// findHost looks for go, python3, node and rustc where they really are: a shim in PATH needs more of the host than a step sees.
 func findHost(tools []string) host {
 	goRoot, goVersion := ask("go", "env", "GOROOT", "GOVERSION")
 	prefix, pyVersion := ask("python3", "-c", "import sys; print(sys.base_prefix); print(sys.version)")
 	nodeRoot, nodeVersion := ask("node", "-p", "path.dirname(path.dirname(process.execPath)) + '\\n' + process.version")
-	dirs := slices.Concat(tools, []string{goRoot, prefix, nodeRoot}, pyenvVersions())
+	rust, _ := ask("rustc", "--print", "sysroot")
+	rustVersion, _ := ask("rustc", "--version")
+	dirs := slices.Concat(tools, []string{goRoot, prefix, nodeRoot, rust}, pyenvVersions())
 	h := host{versions: goRoot + " " + goVersion + "\n" + prefix + " " + pyVersion + "\n" + nodeRoot + " " + nodeVersion}
+	if rust != "" {
+		h.versions += "\n" + rust + " " + rustVersion
+	}
 	var bins []string
 	for _, dir := range dirs {
 		if dir == "" || dir == "/usr" || slices.Contains(h.tools, dir) {

@@ -55,6 +55,7 @@ var networkNames = []string{
 	"*_PROXY", "*_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "*_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS",
 	"PIP_*", "UV_*", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "GOINSECURE",
 	"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_cafile", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY", "MAVEN_MIRROR_URL",
+	"CARGO_HTTP_PROXY", "CARGO_HTTP_CAINFO", "RUSTUP_DIST_SERVER",
 }
 
 // vars are the variables of Install that configure the network.
@@ -64,7 +65,7 @@ func (n Network) vars() map[string]string {
 		vars = pick(os.Environ(), networkNames)
 	}
 	if n.CABundle != "" {
-		for _, k := range []string{"SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"} {
+		for _, k := range []string{"SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "CARGO_HTTP_CAINFO"} {
 			vars[k] = n.CABundle
 		}
 	}

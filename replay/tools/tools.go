@@ -13,6 +13,7 @@ import (
 	"sluice/replay"
 	"sluice/replay/narrow"
 	"sluice/replay/tools/ava"
+	"sluice/replay/tools/cargo"
 	"sluice/replay/tools/ctest"
 	"sluice/replay/tools/gotest"
 	"sluice/replay/tools/jest"
@@ -98,6 +99,7 @@ var table = []Tool{
 	maven.Tool{},
 	ctest.Tool{},
 	meson.Tool{},
+	cargo.Tool{},
 }
 
 // StepTest is the name of the step that runs the tests.

@@ -1,0 +1,122 @@
+package cargo
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sluice/replay/tools/project"
+)
+
+// Find finds the workspace: the one that most touched files are in, else the root's, else the only one near the root.
+func (Tool) Find(t *project.Tree, paths []string) (string, error) {
+	votes := map[string]int{}
+	for _, p := range paths {
+		if dir, ok := nearest(t, p); ok {
+			votes[dir]++
+		}
+	}
+	roots := map[string]int{}
+	for dir, n := range votes {
+		root, err := climb(t, dir)
+		if err != nil {
+			return "", err
+		}
+		roots[root] += n
+	}
+	best, most := "", 0
+	for root, n := range roots {
+		if n > most || n == most && (len(root) < len(best) || len(root) == len(best) && root < best) {
+			best, most = root, n
+		}
+	}
+	switch {
+	case most > 0:
+		return best, nil
+	case t.Has(manifestFile):
+		return "", nil
+	}
+	return only(t)
+}
+
+// nearest is the folder of the package that a file is in. A package that is data of tests is none.
+func nearest(t *project.Tree, name string) (string, bool) {
+	for dir := parent(path.Clean("/" + name)[1:]); ; dir = parent(dir) {
+		if t.Has(path.Join(dir, manifestFile)) && !fixture(dir) {
+			return dir, true
+		}
+		if dir == "" {
+			return "", false
+		}
+	}
+}
+
+func fixture(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(p string) bool {
+		switch p {
+		case "tests", "testdata", "test-data", "test_data", "fixtures", "target", "vendor", "third_party", "node_modules":
+			return true
+		}
+		return false
+	})
+}
+
+// climb goes from a package to the root of its workspace.
+func climb(t *project.Tree, dir string) (string, error) {
+	m, err := readManifest(t, dir)
+	if err != nil {
+		return "", err
+	}
+	if sub(m, "workspace") != nil {
+		return dir, nil
+	}
+	if up, ok := sub(m, "package")["workspace"].(string); ok {
+		if root, in := project.Inside(dir, up); in && t.Has(path.Join(root, manifestFile)) {
+			return root, nil
+		}
+	}
+	for up := dir; up != ""; {
+		up = parent(up)
+		w, err := readWorkspace(t, up)
+		if errors.As(err, new(project.ErrNoRecipe)) {
+			continue // no workspace, or one that nobody can compile
+		}
+		if err != nil {
+			return "", err
+		}
+		if sub(w.top, "workspace") != nil && slices.ContainsFunc(w.members, func(m member) bool { return m.dir == dir }) {
+			return up, nil
+		}
+	}
+	return dir, nil
+}
+
+// only is the workspace nearest to the root if there is one at that depth only.
+func only(t *project.Tree) (string, error) {
+	var found []string
+	depth, rust := 0, false
+	for f := range t.Files() {
+		rust = rust || strings.HasSuffix(f, ".rs")
+		dir := parent(f)
+		if path.Base(f) != manifestFile || fixture(dir) {
+			continue
+		}
+		switch n := strings.Count(dir, "/"); {
+		case len(found) == 0 || n < depth:
+			found, depth = []string{dir}, n
+		case n == depth:
+			found = append(found, dir)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", project.ErrNoRecipe{Reason: fmt.Sprintf("%d packages of Rust and none at the root", len(found))}
+	case rust:
+		return "", project.ErrNoRecipe{Reason: "Rust without a manifest of cargo"}
+	}
+	return "", project.ErrNoRecipe{Reason: "no package of Rust"}
+}

@@ -1,0 +1,189 @@
+# Makes an environment, in three ways: "toolchain" brings a toolchain, "fetch" brings the sources of dependencies, and "compile"
+# compiles them under a workspace of stubs. Its arguments: the way, the environment's folder, and what to do as JSON.
+import hashlib
+import io
+import platform
+import shutil
+import tarfile
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+HOME = "https://static.rust-lang.org"
+
+
+def download(address):
+    for pause in (2, 10, None):
+        try:
+            with urllib.request.urlopen(address, timeout=120) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as e:
+            if e.code < 500 and e.code != 429 or pause is None:
+                raise
+        except OSError:
+            if pause is None:
+                raise
+        time.sleep(pause)
+
+
+def triple():
+    machine = {"arm64": "aarch64", "amd64": "x86_64"}.get(platform.machine().lower(), platform.machine())
+    return machine + "-unknown-linux-gnu"
+
+
+def channel_manifest(server, channel):
+    import tomllib
+    name, _, date = channel.partition("-")
+    folder = server + "/dist/" + (date + "/" if date else "")
+    return tomllib.loads(download(folder + "channel-rust-" + name + ".toml").decode())
+
+
+def component(server, manifest, name, where):
+    """Unpacks one component into the toolchain's folder. What the manifest does not have is said and left out."""
+    name = manifest.get("renames", {}).get(name, {}).get("to", name)
+    targets = manifest.get("pkg", {}).get(name, {}).get("target", {})
+    package = targets.get(triple()) or targets.get("*")
+    if not package or not package.get("available"):
+        return False
+    address = package.get("xz_url") or package["url"]
+    data = download(server + address[len(HOME):] if address.startswith(HOME) else address)
+    wanted = package.get("xz_hash") if "xz_url" in package else package.get("hash")
+    if hashlib.sha256(data).hexdigest() != wanted:
+        raise SystemExit("the component " + name + " is not what its manifest says")
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            archive.extractall(folder)
+        top = os.path.join(folder, os.listdir(folder)[0])
+        for part in open(os.path.join(top, "components")).read().split():
+            for line in open(os.path.join(top, part, "manifest.in")):
+                kind, _, path = line.strip().partition(":")
+                source, target = os.path.join(top, part, path), os.path.join(where, path)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                if kind == "dir":
+                    shutil.copytree(source, target, dirs_exist_ok=True)
+                else:
+                    shutil.copy2(source, target)
+    return True
+
+
+def toolchain(env, channel, components, needed):
+    """Brings a toolchain. One that does not exist is a failure where the code needs it; else the image's is tried."""
+    where = os.path.join(env, "rust")
+    server = os.environ.get("RUSTUP_DIST_SERVER") or HOME
+    say("toolchain", channel)
+    try:
+        manifest = channel_manifest(server, channel)
+    except urllib.error.HTTPError as e:
+        say("there is no toolchain", channel + ":", e)
+        return 1 if needed else 0
+    shutil.rmtree(where, ignore_errors=True)
+    for name in ["rustc", "cargo", "rust-std"]:
+        if not component(server, manifest, name, where):
+            say("the toolchain", channel, "has no", name, "for", triple())
+            shutil.rmtree(where, ignore_errors=True)
+            return 1 if needed else 0
+    for name in components:
+        if not component(server, manifest, name, where):
+            say("the toolchain has no component", name)
+    return 0
+
+
+def lay(folder, files):
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+
+def tried(args, variables, cwd):
+    say("$", *args)
+    return subprocess.run(args, env=variables, cwd=cwd, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def fetch(env, tree, what):
+    """Brings what the lock file says, else what the manifests say; a dependency that wants a newer compiler brings it."""
+    variables, top = surroundings(env), os.path.join(env, "stub", what["root"])
+    lay(os.path.join(env, "stub"), what["files"])
+    lock, kept = os.path.join(tree, what["root"], "Cargo.lock"), os.path.join(top, "Cargo.lock")
+    if os.path.exists(lock):
+        shutil.copy(lock, kept)
+    found = os.path.exists(lock) and tried(["cargo", "fetch", "--locked"], variables, top)
+    if not found and not tried(["cargo", "fetch"], variables, top):
+        if not os.path.exists(lock):
+            return 1
+        say("the lock file cannot be used; once more without it")
+        os.remove(kept)
+        if not tried(["cargo", "fetch"], variables, top):
+            return 1
+    if not os.path.exists(kept):
+        tried(["cargo", "generate-lockfile", "--offline"], variables, top)
+    if os.path.exists(kept):
+        lay(env, {"lock/Cargo.lock": open(kept).read()})
+    return newer(env, variables, top)
+
+
+def newer(env, variables, top):
+    """Brings the toolchain that the dependencies of this machine's kind want, if it is newer than the one that is there."""
+    text = ask(["cargo", "metadata", "--format-version", "1", "--offline", "--filter-platform", triple()], variables, top)
+    if not text:
+        return 0
+    data = json.loads(text)
+    used = {n["id"] for n in (data.get("resolve") or {}).get("nodes", [])}
+    want = max((numbers(p["rust_version"]) for p in data["packages"] if p["id"] in used and p.get("rust_version")), default=())
+    if want <= version("rustc", variables):
+        return 0
+    want = ".".join(str(n) for n in (want + (0, 0))[:3])
+    say("a dependency wants Rust", want)
+    toolchain(env, want, [], False)
+    return 0
+
+
+def forget(env, variables, top, target):
+    """Takes what was made of the stubs out of the folder of what is compiled: only dependencies may be found there."""
+    text = ask(["cargo", "metadata", "--format-version", "1", "--offline", "--no-deps"], variables, top)
+    if not text:
+        return False
+    names = set()
+    for p in json.loads(text)["packages"]:
+        names.add(p["name"])
+        names.update(t["name"] for t in p["targets"])
+    names |= {n.replace("-", "_") for n in names}
+    for folder, _, _ in list(os.walk(target)):
+        if os.path.basename(folder) not in (".fingerprint", "build", "deps", "incremental", "debug", "examples"):
+            continue
+        for entry in os.listdir(folder):
+            stem = entry.split(".")[0]
+            base = stem.rpartition("-")[0] or stem
+            if base in names or base[3:] in names and base.startswith("lib") or stem in names or stem[3:] in names and stem.startswith("lib"):
+                path = os.path.join(folder, entry)
+                if os.path.isdir(path) and entry not in (".fingerprint", "build", "deps", "incremental", "examples"):
+                    shutil.rmtree(path)
+                elif not os.path.isdir(path):
+                    os.remove(path)
+    return True
+
+
+def compile_dependencies(env, what):
+    """What fails costs time later. The mark says that the folder holds nothing of the stubs."""
+    variables, top, target = surroundings(env), os.path.join(env, "stub", what["root"]), os.path.join(env, "target")
+    variables["CARGO_TARGET_DIR"] = target
+    args, _ = build_args(variables)
+    tried(args + ["--workspace", "--offline"], variables, top)
+    if forget(env, variables, top, target):
+        lay(target, {".sluice": ""})
+    shutil.rmtree(os.path.join(env, "stub"))
+    return 0
+
+
+def main():
+    way, env, what = sys.argv[1], sys.argv[2], json.loads("".join(sys.argv[4:]))
+    if way == "toolchain":
+        return toolchain(env, what["channel"], what["components"], what["needed"])
+    if way == "fetch":
+        return fetch(env, sys.argv[3], what)
+    return compile_dependencies(env, what)
+
+
+sys.exit(main())
