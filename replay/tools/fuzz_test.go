@@ -16,7 +16,7 @@ import (
 func FuzzDetect(f *testing.F) {
 	files := []string{
 		"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "pytest.ini", "go.mod", "go.work", "x.go", "requirements/test.txt",
-		"package.json", "pnpm-workspace.yaml", "yarn.lock", "vitest.config.ts",
+		"package.json", "pnpm-workspace.yaml", "yarn.lock", "vitest.config.ts", "Cargo.toml", "Cargo.lock", "rust-toolchain",
 	}
 	for i, seed := range []string{
 		"[project]\nname='p'\ndependencies=['a','--x']\n[tool.poetry.dependencies]\nx=[{version='^1'}]\n[dependency-groups]\ntest=[{include-group='test'}]\n",
@@ -24,6 +24,7 @@ func FuzzDetect(f *testing.F) {
 		"setup(install_requires=[*a, 'b' 'c', ('d')] + x, **y)\nx = x\n", "-r requirements.txt\n-r/etc/passwd\n-e .[test]\nx[\n",
 		"[testenv]\ndeps = -r requirements.txt\n", "[pytest]\naddopts = \"\n", "module m\nreplace a => ../b\n", "use ../..\n", "package x\nimport \"a.b/c\"\n",
 		`{"name":"p","packageManager":"npm@--x","workspaces":["*","!{a"],"scripts":{"test":"mocha -r ../x $(y)"},"dependencies":{"a":"file:../.."}}`,
+		"[package]\nname = \"p\"\nbuild = [1]\n[dependencies]\nx = { path = \"..\" }\n[target.'cfg(x)'.dependencies]\ny = [1, {}]\n[workspace]\nmembers = [\"[\"]\n",
 		"packages: [a, '../**']\n", "__metadata:\n  version: 6\n", "workspace: 1", "\x00\xff",
 	} {
 		f.Add([]byte(seed), []byte("good>=1\n"), uint8(i))

@@ -95,7 +95,7 @@ func TestSharing(t *testing.T) {
 	}
 	other := []tooltest.Tree{
 		locked, with(locked, "Cargo.lock", "version = 3 # other\n"), with(base, "Cargo.toml", base["Cargo.toml"]+"y = \"1\"\n"), with(base, "build.rs", ""),
-		with(base, "rust-toolchain", "1.60.0"), with(base, "Cargo.toml", base["Cargo.toml"]+"[profile.dev]\nopt-level = 1\n"),
+		with(base, "rust-toolchain", "1.72.0"), with(base, "Cargo.toml", base["Cargo.toml"]+"[profile.dev]\nopt-level = 1\n"),
 	}
 	seen := map[string]int{print(base): -1}
 	for i, tree := range other {
@@ -268,7 +268,9 @@ func TestToolchain(t *testing.T) {
 		{"an old edition", one + "edition = \"2021\"\n", "", "version = 4\n", ""},
 		{"newer than the image's", one + "rust-version = \"1.91\"\n", "", "", "1.91.0 [] true"},
 		{"older than the image's", one + "rust-version = \"1.36\"\n", "", "", ""},
-		{"a file of one word", one, "1.60\n", "", "1.60.0 [] false"},
+		{"a file of one word", one, "1.72\n", "", "1.72.0 [] false"},
+		{"older than the registry's protocol", one, "1.60.0", "", ""},
+		{"a nightly of that time", one, "nightly-2021-03-04", "", ""},
 		{"a table", one, "[toolchain]\nchannel = \"nightly-2026-01-02\"\ncomponents = [\"rustc-dev\", \"rustfmt\", \"--x\"]\n", "", "nightly-2026-01-02 [rustc-dev] false"},
 		{"stable", one + "rust-version = \"1.91\"\n", "stable", "", "1.91.0 [] true"},
 		{"a path", one, "[toolchain]\npath = \"/opt/x\"\n", "", ""},

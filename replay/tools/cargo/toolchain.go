@@ -38,6 +38,16 @@ func parseRelease(s string) (r release, ok bool) {
 	return r, true
 }
 
+// oldestRust is the first release whose cargo reads the registry's sparse index, without which the whole index would have to be
+// cloned: https://blog.rust-lang.org/2023/06/01/Rust-1.70.0
+var oldestRust = release{1, 70}
+
+// tooOld says the same of a nightly.
+func tooOld(channel string) bool {
+	_, date, _ := strings.Cut(channel, "-")
+	return date != "" && date < "2023-04-16"
+}
+
 // editions say since which release there is each: https://doc.rust-lang.org/edition-guide
 var editions = map[string]release{"2018": {1, 31}, "2021": {1, 56}, "2024": {1, 85}}
 
@@ -104,6 +114,9 @@ func readPin(text string) chosen {
 	r, ok := parseRelease(channel)
 	switch {
 	case channel == "stable" || channel == "" || ok && r == imageRust:
+		return c
+	case ok && r.compare(oldestRust) < 0, channelText.MatchString(channel) && tooOld(channel):
+		c.note = "the toolchain " + channel + " does not speak the registry's protocol of today; a newer one is used"
 		return c
 	case ok:
 		c.Channel = r.String()

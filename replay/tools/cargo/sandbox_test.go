@@ -1,0 +1,113 @@
+package cargo_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/docker"
+	"sluice/replay/docker/images"
+	"sluice/replay/tools"
+	"sluice/replay/tools/cargo"
+	"sluice/replay/tools/tooltest"
+)
+
+// workspaceTree is a workspace whose members use a package of the registry, each other, a macro and a build script. None of that is in
+// the environment but the registry's package.
+func workspaceTree(answer string) tooltest.Tree {
+	return tooltest.Tree{
+		"Cargo.toml": "[workspace]\nmembers = [\"app\", \"lib\", \"mac\"]\nresolver = \"2\"\n",
+		"app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\" }\n" +
+			"[dev-dependencies]\ncfg-if = \"=1.0.0\"\n[[test]]\nname = \"plain\"\nharness = false\n",
+		"app/build.rs":       `fn main() { println!("cargo:rustc-env=MADE=` + answer + `") }`,
+		"app/src/main.rs":    `fn main() { println!("{}", lib::answer()) }`,
+		"app/tests/plain.rs": "fn main() {}",
+		"app/tests/uses.rs": `cfg_if::cfg_if! { if #[cfg(unix)] { const WANT: &str = "1\n"; } }
+			#[test] fn program() { assert_eq!(std::process::Command::new(env!("CARGO_BIN_EXE_app")).output().unwrap().stdout, WANT.as_bytes()) }
+			#[test] fn script() { assert_eq!(env!("MADE"), "1") }`,
+		"lib/Cargo.toml": "[package]\nname = \"lib\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nmac = { path = \"../mac\" }\n",
+		"lib/src/lib.rs": "/// ```\n/// assert_eq!(lib::answer(), 1);\n/// ```\npub fn answer() -> u8 { mac::answer!() }\n" +
+			"#[cfg(test)]\nmod tests { #[test] fn macros() { assert_eq!(super::answer(), 1) } }\n",
+		"mac/Cargo.toml": "[package]\nname = \"mac\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n",
+		"mac/src/lib.rs": "use proc_macro::TokenStream;\n#[proc_macro] pub fn answer(_: TokenStream) -> TokenStream { \"" + answer + "\".parse().unwrap() }\n",
+	}
+}
+
+// box is a sandbox of the engine that is there; the environments of the test are removed at its end.
+func box(t *testing.T, made map[string]bool) replay.Sandbox {
+	t.Helper()
+	skip := func(err error) {
+		if os.Getenv("SLUICE_REQUIRE_DOCKER") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	engine, err := images.Open(t.Context(), "")
+	if err != nil {
+		skip(err)
+	}
+	list, err := engine.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(list, func(i images.Image) bool { return i.Name == cargo.Image }) {
+		skip(docker.ErrNoImage)
+	}
+	s, err := docker.New(t.Context(), docker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.Close()
+		list, err := engine.List(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		list = slices.DeleteFunc(list, func(i images.Image) bool { return !made[i.ID] })
+		if _, err := engine.Remove(context.Background(), list); err != nil {
+			t.Error(err)
+		}
+		_ = engine.Close()
+	})
+	return s
+}
+
+// TestWorkspace: states that differ in sources only share an environment, and nothing of one is in the other.
+func TestWorkspace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it installs from the registry, and compiles")
+	}
+	made := map[string]bool{}
+	s := box(t, made)
+	for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
+		tree := workspaceTree(answer)
+		r, err := tools.Detect(t.Context(), tree, tools.Options{Paths: []string{"lib/src/lib.rs"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := s.Prepare(t.Context(), r, tree)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, env.Log)
+		}
+		made[env.ID] = true
+		run, err := tools.For(r.Runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Run(t.Context(), replay.Job{Name: "workspace", Tree: tree, Env: env, Steps: run.Steps(r, replay.Target{})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tooltest.Diff(t, run.Parse(r, replay.Target{}, res), tooltest.View{Phases: "ok ok ok", Tests: `
+			app/test/plain::(main) pass
+			app/test/uses::program ` + want + `
+			app/test/uses::script ` + want + `
+			lib/doc::lib/src/lib.rs - answer ` + want + `
+			lib::tests::macros ` + want + "\n"})
+	}
+	if len(made) != 1 {
+		t.Errorf("states that differ in sources only have %d environments", len(made))
+	}
+}
