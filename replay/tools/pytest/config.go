@@ -106,6 +106,7 @@ var dropped = []string{
 	"--flakes", "--randomly*", "--random-order*", "--profile*", "--tb", "--showlocals", "--verbose", "--quiet", "--verbosity",
 	"--no-header", "--no-summary", "--instafail", "--emoji", "--show-capture", "--basetemp", "--cache*", "--rootdir", "--report*",
 	"--full-trace", "--count", "--allure*", "--nbval*", "--spec", "--force-sugar", "--cram", "--testmon*", "--pyargs", "--typeguard*",
+	"--no-success-flaky-report", "--no-flaky-report", "--force-flaky", "--max-runs", "--min-passes", "--retries", "--retry-*", "--cumulative-timing",
 }
 
 var dropsValue = map[string]bool{
@@ -115,6 +116,7 @@ var dropsValue = map[string]bool{
 	"--timeout-method": true, "--durations": true, "--durations-min": true, "--color": true, "--tb": true, "-r": true,
 	"--verbosity": true, "--show-capture": true, "--basetemp": true, "--rootdir": true, "--tx": true, "--count": true,
 	"--benchmark-columns": true, "--benchmark-sort": true, "--benchmark-group-by": true, "--random-order-bucket": true,
+	"--max-runs": true, "--min-passes": true, "--retries": true, "--retry-delay": true, "--retry-outcome": true, "--cumulative-timing": true,
 }
 
 // keepOptions leaves of a project's addopts what decides which tests there are and how they are imported. Words that

@@ -250,7 +250,7 @@ func TestAddopts(t *testing.T) {
 			"--doctest-modules --ignore tests", "pytest-asyncio"},
 		{"setup.cfg", "setup.cfg", "[tool:pytest]\naddopts = --ds=app.settings --reuse-db\nrequired_plugins = pytest-xyz>=1 pytest-b\n",
 			"--ds=app.settings --reuse-db", "pytest-xyz>=1"},
-		{"retries", "pytest.ini", "[pytest]\naddopts = --strict-markers --reruns 3 -k x\nrequired_plugins = pytest-rerunfailures\n",
+		{"retries", "pytest.ini", "[pytest]\naddopts = --strict-markers --reruns 3 --max-runs 2 --no-success-flaky-report -k x\nrequired_plugins = pytest-rerunfailures\n",
 			"-k x -p no:rerunfailures -o strict_markers=false -W ignore::pytest.PytestUnknownMarkWarning -W ignore::pytest.PytestConfigWarning", "pytest-rerunfailures"},
 		{"tox.ini", "tox.ini", "[pytest]\ntimeout = 5\naddopts = --unknown value -k \"it's\"\n", `--unknown value -k 'it'"'"'s'`, "pytest-timeout"},
 	} {

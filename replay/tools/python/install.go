@@ -194,6 +194,9 @@ func buildNeeds(p *info) []string {
 	list := slices.Clone(p.build)
 	backend, _, _ := strings.Cut(p.backend, ".")
 	list = append(list, backendNeeds[backend]...)
+	if p.twoToThree {
+		return append(list, "setuptools<58") // the last one that translates Python 2
+	}
 	if !slices.ContainsFunc(list, newSetuptools.MatchString) {
 		list = append(list, "setuptools<81")
 	}

@@ -28,7 +28,9 @@ type info struct {
 	python   string              // the versions of Python that it requires
 	versions []version           // those that its metadata name, where they are not read as text
 	pipfile  []string            // what Pipenv installs
-	dynamic  bool                // requires cannot be read without running the build
+	// twoToThree: setuptools translates the sources from Python 2
+	twoToThree bool
+	dynamic    bool // requires cannot be read without running the build
 }
 
 func newInfo() *info {

@@ -69,6 +69,9 @@ func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
 	if err != nil {
 		return replay.Recipe{}, err
 	}
+	if x.Tool == "pytest" {
+		l.fitTool(c)
+	}
 	r := replay.Recipe{Runner: x.Runner, Root: root, Image: c.image, Env: environment(root, p, x.Env), Notes: l.notes}
 	if c.note != "" {
 		r.Notes = append(r.Notes, c.note)

@@ -109,6 +109,7 @@ func setupPy(t *project.Tree, root string, p *info) error {
 	if err != nil || text == "" {
 		return err
 	}
+	p.twoToThree = strings.Contains(text, "use_2to3")
 	src := []byte(text)
 	tree, err := sitter.ParseCtx(context.Background(), src, python.GetLanguage())
 	if err != nil {
