@@ -122,9 +122,10 @@ def load(file):
     if known is not None and not os.path.abspath(where).startswith(os.path.join(top, first)):
         for m in [m for m in sys.modules if m == first or m.startswith(first + ".")]:
             del sys.modules[m]  # of the same name in another folder
-    importlib.invalidate_caches()
+    getattr(importlib, "invalidate_caches", int)()  # Python 2 has none
     module = importlib.import_module(name)
-    if os.path.realpath(getattr(module, "__file__", "") or "") != os.path.realpath(os.path.join(ROOT, file)):
+    found = re.sub(r"\.pyc$", ".py", getattr(module, "__file__", "") or "")
+    if os.path.realpath(found) != os.path.realpath(os.path.join(ROOT, file)):
         raise ImportError("module %s is found in %s" % (name, getattr(module, "__file__", "another place")))
     return module
 
@@ -156,7 +157,7 @@ class Result(unittest.TestResult):
         if id(test) in self.ids and self.ids[id(test)][0] is test:
             return self.ids[id(test)][1]
         if isinstance(test, unittest.TestCase) and type(test).__module__.split(".")[0] not in ("unittest", "doctest"):
-            name = self.file + "::" + type(test).__qualname__.replace(".", "::") + "::" + test._testMethodName
+            name = self.file + "::" + getattr(type(test), "__qualname__", type(test).__name__).replace(".", "::") + "::" + test._testMethodName
         else:
             name = self.file + "::" + str(test.id() if hasattr(test, "id") else test)
         n = self.count[name] = self.count.get(name, 0) + 1
