@@ -21,19 +21,21 @@ type declared struct {
 	on, off    []string // options to set
 	googletest []string // upper-case names under which GoogleTest is fetched
 	fetched    []string // other names
+	values     map[string][]string
 }
 
 var (
 	option    = regexp.MustCompile(`(?im)^\s*(?:cmake_dependent_)?option\s*\(\s*"?([A-Za-z][A-Za-z0-9_-]*)`)
 	cached    = regexp.MustCompile(`(?im)^\s*set\s*\(\s*([A-Za-z][A-Za-z0-9_-]*)\s+\S+\s+CACHE\s+BOOL\b`)
-	find      = regexp.MustCompile(`(?is)\bfind_package\s*\(\s*([A-Za-z0-9_.+-]+)([^()]*)`)
+	set       = regexp.MustCompile(`(?i)\bset\s*\(\s*([A-Za-z][A-Za-z0-9_]*)\s+"?([A-Za-z0-9][A-Za-z0-9_.+-]*)"?\s*\)`)
+	find      = regexp.MustCompile(`(?is)\bfind_package\s*\(\s*([A-Za-z0-9_.+${}-]+)([^()]*)`)
 	pkgConfig = regexp.MustCompile(`(?is)\bpkg_(?:check_modules|search_module)\s*\(\s*[A-Za-z0-9_]+([^()]*)`)
 	fetch     = regexp.MustCompile(`(?is)\bFetchContent_Declare\s*\(\s*"?([A-Za-z0-9_.-]+)([^()]*)`)
 	comment   = regexp.MustCompile(`(?m)#[^\n"]*$`)
 )
 
 func read(t *project.Tree, root string) (*declared, error) {
-	d := &declared{wants: native.Wants{}}
+	d := &declared{wants: native.Wants{}, values: map[string][]string{}}
 	err := descriptions.Each(t, root, func(name, text string) bool {
 		text = comment.ReplaceAllString(text, "")
 		for _, re := range []*regexp.Regexp{option, cached} {
@@ -45,8 +47,15 @@ func read(t *project.Tree, root string) (*declared, error) {
 		if vendored(name) {
 			return true
 		}
+		for _, m := range set.FindAllStringSubmatch(text, -1) {
+			if list := d.values[m[1]]; len(list) < maxValues && !slices.Contains(list, m[2]) {
+				d.values[m[1]] = append(list, m[2])
+			}
+		}
 		for _, m := range find.FindAllStringSubmatch(text, -1) {
-			d.find(m[1], m[2])
+			for _, name := range d.expand(m[1]) {
+				d.find(name, m[2])
+			}
 		}
 		for _, m := range pkgConfig.FindAllStringSubmatch(text, -1) {
 			d.modules(m[1])
@@ -95,6 +104,26 @@ func (d *declared) option(name string) {
 }
 
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+.-]*$`)
+
+// maxValues bounds the values of a variable that are thought of.
+const maxValues = 4
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)\}`)
+
+// expand gives the names that a name with at most one variable may stand for: any value that the project sets.
+func (d *declared) expand(name string) []string {
+	m := variable.FindStringSubmatch(name)
+	if m == nil {
+		return []string{strings.Trim(name, "${}")}
+	}
+	var list []string
+	for _, v := range d.values[m[1]] {
+		if full := strings.Replace(name, m[0], v, 1); word.MatchString(full) {
+			list = append(list, full)
+		}
+	}
+	return list
+}
 
 // find notes a package with its components.
 func (d *declared) find(name, rest string) {
