@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,17 +10,9 @@ import (
 	"strings"
 	"time"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 
 	"sluice/replay"
-)
-
-const (
-	cleanupTimeout = time.Minute
-	// engineGrace is what the engine may take, beyond the wall limit of a job, to make, stop, read and remove its
-	// container: an engine that hangs becomes an error and not a hang of ours.
-	engineGrace = 5 * time.Minute
 )
 
 // box is one throw-away container.
@@ -42,26 +35,19 @@ func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
 	return &box{s: s, spec: spec, places: newPlaces(), id: made.ID}, nil
 }
 
-// discard removes the container, whatever has become of the context.
-func (b *box) discard(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	err := b.s.removeContainer(ctx, b.id)
-	if err != nil && !cerrdefs.IsNotFound(err) {
-		return engineError("removing a container", err)
-	}
-	return nil
-}
+// bufferBytes is how much of an archive is sent at once: many files are small.
+const bufferBytes = 256 << 10
 
 // upload streams what fill packs into the container, at "/".
 func (b *box) upload(ctx context.Context, fill func(*packer) error) error {
 	r, w := io.Pipe()
 	packed := make(chan error, 1)
 	go func() {
-		k := newPacker(w)
+		buffer := bufio.NewWriterSize(w, bufferBytes)
+		k := newPacker(buffer)
 		err := fill(k)
 		if err == nil {
-			err = k.tw.Close()
+			err = errors.Join(k.tw.Close(), buffer.Flush())
 		}
 		w.CloseWithError(err)
 		packed <- err

@@ -28,7 +28,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 
@@ -55,8 +54,9 @@ type Options struct {
 	Total int64
 	// User is the uid:gid of steps; "" = 10001:10001. "0:0" is for images that only work as root, at the price of the
 	// protections that the package comment names.
-	User  string
-	Clock Clock // nil = the machine's
+	User     string
+	Timeouts Timeouts
+	Clock    Clock // nil = the machine's
 }
 
 // Sandbox runs jobs in containers. It is safe for concurrent use.
@@ -69,6 +69,8 @@ type Sandbox struct {
 	run    string // this Sandbox, likewise
 
 	free func() (bytes uint64, known bool) // of the engine's disk
+
+	gone *removals
 
 	mu       sync.Mutex
 	building map[string]chan struct{} // by fingerprint: a token held while its image is built
@@ -92,12 +94,10 @@ var (
 	ErrNetwork = errors.New("the network failed")
 )
 
-const pingTimeout = 10 * time.Second
-
 // New connects to the engine and removes what dead processes of this host left there. It returns ErrNoEngine when none
 // answers.
 func New(ctx context.Context, o Options) (*Sandbox, error) {
-	api, info, err := Connect(ctx, o.Host)
+	api, info, err := connect(ctx, o.Host, o.Timeouts.withDefaults().Ping)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +111,10 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 // Connect returns a client of the engine at an address, "" for the environment's, and what the engine says of itself.
 // It returns ErrNoEngine when none answers.
 func Connect(ctx context.Context, host string) (*client.Client, system.Info, error) {
+	return connect(ctx, host, Timeouts{}.withDefaults().Ping)
+}
+
+func connect(ctx context.Context, host string, ping time.Duration) (*client.Client, system.Info, error) {
 	opts := []client.Opt{client.FromEnv, client.WithAPIVersionNegotiation()}
 	if host != "" {
 		opts = append(opts, client.WithHost(host))
@@ -119,7 +123,7 @@ func Connect(ctx context.Context, host string) (*client.Client, system.Info, err
 	if err != nil {
 		return nil, system.Info{}, fmt.Errorf("configuring the docker client: %w", err)
 	}
-	ask, cancel := context.WithTimeout(ctx, pingTimeout)
+	ask, cancel := context.WithTimeout(ctx, ping)
 	defer cancel()
 	info, err := api.Info(ask)
 	if err != nil {
@@ -136,6 +140,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if o.User == "" {
 		o.User = defaultUser
 	}
+	o.Timeouts = o.Timeouts.withDefaults()
 	if o.Total == 0 {
 		o.Total = defaultTotal
 	}
@@ -147,6 +152,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),
 		limits:   merge(o.Limits, defaultLimits(info.NCPU)),
 		free:     func() (uint64, bool) { return DiskFree(api, info) },
+		gone:     newRemovals(),
 		building: map[string]chan struct{}{},
 	}
 	if err := s.reap(ctx); err != nil {
@@ -157,14 +163,6 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 
 // Name returns "docker".
 func (s *Sandbox) Name() string { return "docker" }
-
-// Close removes the containers that this Sandbox still has; environments stay for later runs.
-func (s *Sandbox) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
-	defer cancel()
-	err := s.removeContainers(ctx, labelRun+"="+s.run, func(container.Summary) bool { return true })
-	return errors.Join(err, s.api.Close())
-}
 
 type machineClock struct{}
 

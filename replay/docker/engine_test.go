@@ -36,6 +36,9 @@ func newTest(t *testing.T, o Options) *Sandbox {
 func forget(t *testing.T, s *Sandbox, prefix string) {
 	t.Helper()
 	ctx := context.Background()
+	if err := s.gone.wait(ctx); err != nil { // an image that a container uses stays
+		t.Fatal(err)
+	}
 	all, err := s.api.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("reference", envRepository))})
 	if err != nil {
 		t.Fatal(err)

@@ -36,21 +36,49 @@ type ending struct {
 
 // exec runs a command and waits for it, not for its children, up to limit.
 func (b *box) exec(ctx context.Context, o container.ExecOptions, limit time.Time) (ending, error) {
-	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
-	if cerrdefs.IsConflict(err) { // the step before ended the container, which only root can
-		b.running = false
+	id, err := b.launch(ctx, o)
+	if err != nil && b.ended(ctx) { // by the step before, which only root can
+		if err := b.halt(ctx); err != nil {
+			return ending{}, err
+		}
 		if err := b.start(ctx); err != nil {
 			return ending{}, err
 		}
-		made, err = b.s.api.ContainerExecCreate(ctx, b.id, o)
+		id, err = b.launch(ctx, o)
 	}
 	if err != nil {
-		return ending{}, engineError("preparing a command", err)
+		return ending{}, err
+	}
+	return b.await(ctx, id, limit)
+}
+
+// launch starts a command.
+func (b *box) launch(ctx context.Context, o container.ExecOptions) (id string, err error) {
+	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
+	if err != nil {
+		return "", engineError("preparing a command", err)
 	}
 	if err := b.s.api.ContainerExecStart(ctx, made.ID, container.ExecStartOptions{Detach: true}); err != nil {
-		return ending{}, engineError("starting a command", err)
+		return "", engineError("starting a command", err)
 	}
-	return b.await(ctx, made.ID, limit)
+	return made.ID, nil
+}
+
+// ended reports whether the container's first process is gone, or about to go: an engine refuses commands before it says so.
+func (b *box) ended(ctx context.Context) bool {
+	for range 20 {
+		in, err := b.s.api.ContainerInspect(ctx, b.id)
+		if err != nil {
+			return false
+		}
+		if in.State != nil && !in.State.Running {
+			return true
+		}
+		if b.s.o.Clock.Wait(ctx, lastPoll) != nil {
+			return false
+		}
+	}
+	return false
 }
 
 func (b *box) await(ctx context.Context, id string, limit time.Time) (ending, error) {

@@ -164,7 +164,7 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 	if err != nil {
 		return env, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.limits.Wall+engineGrace)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Wall+s.o.Timeouts.Engine)
 	defer cancel()
 	b, err := s.newBox(ctx, boxSpec{
 		image: o.from, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
@@ -173,7 +173,10 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 	if err != nil {
 		return env, err
 	}
-	defer func() { err = errors.Join(err, b.discard(ctx)) }()
+	defer b.discard(ctx)
+	if err := b.start(ctx); err != nil {
+		return env, err
+	}
 	if err := b.upload(ctx, func(k *packer) error { return b.pack(ctx, k, r, t, ca) }); err != nil {
 		return env, err
 	}
@@ -315,7 +318,7 @@ func (b *box) sweep(ctx context.Context, user string) error {
 	ids := []string{fmt.Sprint(o.uid), fmt.Sprint(o.gid)}
 	end, err := b.exec(ctx, container.ExecOptions{
 		User: rootUser, Cmd: append([]string{"/bin/sh", "-c", sweepScript, "sh"}, ids...),
-	}, b.s.o.Clock.Now().Add(engineGrace))
+	}, b.s.o.Clock.Now().Add(b.s.o.Timeouts.Engine))
 	if err != nil {
 		return err
 	}

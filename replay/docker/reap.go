@@ -35,7 +35,7 @@ func deadContainer(c container.Summary) bool {
 
 // reap removes what dead processes of this host left: containers, unnamed images, volumes and networks with our labels.
 func (s *Sandbox) reap(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeouts.Cleanup)
 	defer cancel()
 	return errors.Join(
 		s.removeContainers(ctx, labelOurs+"=1", deadContainer),

@@ -16,13 +16,18 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	if err != nil {
 		return res, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limits.Wall+engineGrace)
+	ctx, cancel := context.WithTimeout(ctx, limits.Wall+s.o.Timeouts.Engine)
 	defer cancel()
 	b, err := s.newBox(ctx, boxSpec{image: j.Env.ID, job: j.Name, network: "none", user: s.o.User, limits: limits})
 	if err != nil {
 		return res, s.runError(j, err)
 	}
-	defer func() { err = errors.Join(err, b.discard(ctx)) }()
+	defer b.discard(ctx)
+	// The container runs before it has its files: an engine mounts the files of a stopped one for each copy, and writes all of its
+	// disk back when it takes them down again.
+	if err := b.start(ctx); err != nil {
+		return res, s.runError(j, err)
+	}
 	err = b.upload(ctx, func(k *packer) error {
 		if err := k.places(b.places, len(j.Steps), user); err != nil {
 			return err

@@ -44,7 +44,7 @@ func (s *Sandbox) open(ctx context.Context, spec replay.SessionSpec) (*session, 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, engineGrace)
+	ctx, cancel := context.WithTimeout(ctx, s.o.Timeouts.Engine)
 	defer cancel()
 	b, err := s.newBox(ctx, box)
 	if err != nil {
@@ -54,7 +54,9 @@ func (s *Sandbox) open(ctx context.Context, spec replay.SessionSpec) (*session, 
 		return nil, err
 	}
 	o := &session{b: b, env: env}
-	err = b.upload(ctx, func(k *packer) error { return o.pack(ctx, k, spec, ca) })
+	if err = b.start(ctx); err == nil {
+		err = b.upload(ctx, func(k *packer) error { return o.pack(ctx, k, spec, ca) })
+	}
 	if err == nil {
 		o.baseline, err = replay.Baseline(ctx, spec.Tree, spec.Overlays)
 	}
@@ -128,7 +130,7 @@ func (o *session) Exec(ctx context.Context, st replay.Step) (replay.StepResult, 
 
 func (o *session) exec(ctx context.Context, st replay.Step) (replay.StepResult, error) {
 	b, clock := o.b, o.b.s.o.Clock
-	ctx, cancel := context.WithTimeout(ctx, max(0, b.end.Sub(clock.Now()))+engineGrace)
+	ctx, cancel := context.WithTimeout(ctx, max(0, b.end.Sub(clock.Now()))+b.s.o.Timeouts.Engine)
 	defer cancel()
 	i := o.steps
 	o.steps++
@@ -300,5 +302,6 @@ func (o *session) Close() error {
 		return nil
 	}
 	o.closed = true
-	return o.b.discard(context.Background())
+	o.b.discard(context.Background())
+	return nil
 }
