@@ -3,8 +3,8 @@ package docker
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
-	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -65,8 +65,11 @@ func (s *Sandbox) removeContainers(ctx context.Context, label string, kind func(
 // named reports whether a container has a name that we gave. Labels alone do not make it ours: a container that somebody starts of an
 // image of ours, to look at it, inherits the image's.
 func named(c container.Summary) bool {
-	return slices.ContainsFunc(c.Names, func(n string) bool { return strings.HasPrefix(n, "/"+namePrefix) })
+	return slices.ContainsFunc(c.Names, ourName.MatchString)
 }
+
+// ourName matches the names of containers, as engines list them.
+var ourName = regexp.MustCompile(`^/` + namePrefix + `[0-9a-f]{24}$`)
 
 // each removes things in parallel. One that is gone already, or is being removed, is as good as removed.
 func each(ctx context.Context, ids []string, remove func(context.Context, string) error) error {

@@ -52,6 +52,12 @@ func (s *Sandbox) envID(r replay.Recipe) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// isEnvID reports whether a name is one that envID gives: what has another one in the folder of environments is not ours.
+func isEnvID(name string) bool {
+	id, err := hex.DecodeString(name)
+	return err == nil && len(id) == 16 && hex.EncodeToString(id) == name
+}
+
 // Prepare implements replay.Sandbox. Calls for one fingerprint wait for each other, in all processes that share the root.
 func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
 	e := s.envFolder(s.envID(r))

@@ -66,7 +66,7 @@ func (s *Sandbox) sweepEnvs() error {
 	var errs []error
 	for _, d := range dirs {
 		e := s.envFolder(d.Name())
-		if !d.IsDir() || e.complete() {
+		if !d.IsDir() || !isEnvID(d.Name()) || e.complete() {
 			continue
 		}
 		unlock, ok, err := e.tryLock()
