@@ -90,7 +90,20 @@ type Env struct {
 	Sandbox string `json:"sandbox"`          // "docker" or "local"
 	ID      string `json:"id"`               // docker: image id; local: folder name
 	Digest  string `json:"digest,omitempty"` // docker: image digest
+	Walls   *Walls `json:"walls,omitempty"`  // what stands around its jobs
 	Log     string `json:"-"`                // what Install printed
+}
+
+// Walls are what stands between a job and the machine: what one suite needs relaxed may break another, so a result is one of these walls.
+type Walls struct {
+	Sandbox  string   `json:"sandbox"`
+	Engine   string   `json:"engine,omitempty"`   // docker: its version
+	Platform string   `json:"platform,omitempty"` // "linux/amd64", in the kernel's words
+	Runtime  string   `json:"runtime,omitempty"`  // docker: what runs containers
+	Security []string `json:"security"`           // docker: the engine's options, a profile by its digest; local: what the kernel enforces
+	Rootless bool     `json:"rootless,omitempty"`
+	User     string   `json:"user,omitempty"` // of steps
+	Limits   Limits   `json:"limits"`         // of a job that names none
 }
 
 // Job is one run over a fresh copy of a state: tree, then overlays in order, then steps.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/build"
 	"sluice/pipeline/foresight"
-	"sluice/replay"
 	"sluice/store"
 )
 
@@ -154,7 +151,7 @@ func (a *app) build(ctx context.Context, o buildOptions) error {
 	if err != nil {
 		return fail(exitUsage, fmt.Errorf("--min-free %q: write a size like 2GB", o.minFree), "")
 	}
-	sandbox, err := o.sandbox.config(settings.Limits)
+	sandbox, err := o.sandbox.config(a, settings.Limits)
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}
@@ -244,56 +241,4 @@ func countStates(states map[store.State]int) string {
 		return "no candidates"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// sandboxFlags are shared by the commands that run tests.
-type sandboxFlags struct {
-	kind, image, host, ca string
-	timeout               time.Duration
-	memory                string
-	pids                  int64
-	cpus                  float64
-}
-
-// reportBytes is how much of a step's output is kept: the report of a suite with very many tests is its output.
-const reportBytes = 256 << 20
-
-func (o *sandboxFlags) addFlags(f flagSet) {
-	f.StringVar(&o.kind, "sandbox", "docker", "where tests run: docker, or local (runs the repository's code on this machine)")
-	f.StringVar(&o.image, "image", "", "base image of environments (docker; default: the one of the test tool's language, see sluice images)")
-	f.StringVar(&o.host, "docker-host", "", "address of the Docker engine (default: the environment's)")
-	f.StringVar(&o.ca, "ca-bundle", "", "certificates to trust while building environments (default: this machine's)")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "time limit of one run of a state")
-	f.StringVar(&o.memory, "memory", "4GB", "memory limit of one run")
-	f.Int64Var(&o.pids, "pids", 2048, "limit of processes of one run")
-	f.Float64Var(&o.cpus, "cpus", 0, "cores for one run (default: all)")
-}
-
-// flagSet is what addFlags needs of pflag.
-type flagSet interface {
-	StringVar(p *string, name, value, usage string)
-	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
-	Int64Var(p *int64, name string, value int64, usage string)
-	Float64Var(p *float64, name string, value float64, usage string)
-}
-
-func (o sandboxFlags) limits() (replay.Limits, error) {
-	memory, err := humanize.ParseBytes(o.memory)
-	if err != nil {
-		return replay.Limits{}, fmt.Errorf("--memory %q: write a size like 4GB", o.memory)
-	}
-	if o.timeout <= 0 || o.pids < 16 || !(o.cpus >= 0) || math.IsInf(o.cpus, 1) || memory < 64<<20 {
-		return replay.Limits{}, errors.New("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus not negative")
-	}
-	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus, Output: reportBytes}, nil
-}
-
-func (o sandboxFlags) config(l replay.Limits) (build.SandboxConfig, error) {
-	if o.ca != "" {
-		if _, err := os.Stat(o.ca); err != nil {
-			return build.SandboxConfig{}, fmt.Errorf("--ca-bundle: %w", err)
-		}
-	}
-	c := build.SandboxConfig{Kind: o.kind, Image: o.image, Host: o.host, CABundle: o.ca, Limits: l}
-	return c, c.Check()
 }

@@ -60,7 +60,7 @@ func (a *app) evaluate(ctx context.Context, o evaluateOptions) (err error) {
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}
-	config, err := o.sandbox.config(limits)
+	config, err := o.sandbox.config(a, limits)
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}

@@ -122,6 +122,7 @@ var classes = []struct {
 	{docker.ErrNoImage, exitEnvironment, "or pull it, if it is yours; sluice images ls shows what there is"},
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
 	{docker.ErrNoSpace, exitEnvironment, "free some space: sluice images gc, and docker system df shows what is used"},
+	{docker.ErrNoRuntime, exitEnvironment, "name one of them with --docker-runtime, or add it to the engine's configuration"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
 }
 

@@ -219,19 +219,12 @@ toolchains that are up to date. An environment that is gone is made anew when it
 
 func (o gcOptions) policy() (images.Policy, error) {
 	p := images.Policy{Older: o.older, Keep: o.keep}
-	high, err := humanize.ParseBytes(o.high)
-	if err != nil {
-		return p, fmt.Errorf("--high %q: write a size like 40GB", o.high)
+	var err error
+	if p.High, p.Low, err = waterMarks("--", o.high, o.low); err != nil {
+		return p, err
 	}
-	low := high / 4 * 3
-	if o.low != "" {
-		if low, err = humanize.ParseBytes(o.low); err != nil {
-			return p, fmt.Errorf("--low %q: write a size like 30GB", o.low)
-		}
-	}
-	p.High, p.Low = int64(high), int64(low)
-	if low > high || o.older < 0 || o.keep < 0 {
-		return p, errors.New("--low must not be more than --high, --older and --keep not negative")
+	if o.older < 0 || o.keep < 0 {
+		return p, errors.New("--older and --keep must be 0 or more, not negative")
 	}
 	return p, nil
 }

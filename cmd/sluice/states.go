@@ -62,7 +62,7 @@ trust.`,
 }
 
 // options checks the flags.
-func (o statesOptions) options() (so states.Options, sandbox build.SandboxConfig, err error) {
+func (o statesOptions) options(a *app) (so states.Options, sandbox build.SandboxConfig, err error) {
 	if o.commits < 0 || o.workers < 1 {
 		return so, sandbox, errors.New("--commits must not be negative, --workers 1 or more")
 	}
@@ -73,12 +73,12 @@ func (o statesOptions) options() (so states.Options, sandbox build.SandboxConfig
 	if so.Limits, err = o.sandbox.limits(); err != nil {
 		return so, sandbox, err
 	}
-	sandbox, err = o.sandbox.config(so.Limits)
+	sandbox, err = o.sandbox.config(a, so.Limits)
 	return so, sandbox, err
 }
 
 func (a *app) states(ctx context.Context, o statesOptions) (err error) {
-	so, config, err := o.options()
+	so, config, err := o.options(a)
 	if err != nil {
 		return fail(exitUsage, err, "")
 	}

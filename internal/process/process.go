@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -70,7 +71,7 @@ func (id ID) Dead() bool {
 	}
 	start, err := startTime(id.PID)
 	if err != nil {
-		return os.IsNotExist(err)
+		return os.IsNotExist(err) || errors.Is(err, syscall.ESRCH) // it ended while we looked
 	}
 	return start != id.Start
 }

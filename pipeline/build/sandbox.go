@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"sluice/pipeline"
 	"sluice/replay"
 	"sluice/replay/docker"
+	"sluice/replay/docker/images"
 	"sluice/replay/local"
 )
 
@@ -23,6 +27,15 @@ type SandboxConfig struct {
 	Host     string // address of the docker engine
 	CABundle string // trusted while environments are built
 	Limits   replay.Limits
+	Install  time.Duration      // time limit of building an environment; 0 = the sandbox's default
+	Walls    docker.WallOptions // docker
+	Timeouts docker.Timeouts    // docker
+	Disk     DiskMarks
+	// Log is told what happens beside the work, Opened all settings of the sandbox once it is open; nil: nobody is.
+	Log    func(string)
+	Opened func(settings any)
+	// Clock says how long ago an environment was used; nil: none is removed while a run goes on.
+	Clock func() time.Time
 }
 
 // Check reports a kind that there is not.
@@ -37,19 +50,51 @@ func (c SandboxConfig) Check() error {
 func (c SandboxConfig) Open(ctx context.Context, dir string) (replay.Opener, error) {
 	switch c.Kind {
 	case "docker":
-		s, err := docker.New(ctx, docker.Options{Host: c.Host, Network: docker.NetworkOptions{CAFile: c.CABundle}, Limits: c.Limits})
+		s, err := docker.New(ctx, c.docker())
 		if err != nil {
 			return nil, err
 		}
+		c.opened(s.Settings())
 		return s, nil
 	case "local":
-		s, err := local.New(local.Options{Root: filepath.Join(dir, "local"), Network: local.Network{CABundle: c.CABundle}, Limits: c.Limits})
+		s, err := local.New(local.Options{Root: filepath.Join(dir, "local"), Network: local.Network{CABundle: c.CABundle}, Limits: c.Limits, Install: replay.Limits{Wall: c.Install}})
 		if err != nil {
 			return nil, err
 		}
+		c.opened(s.Walls())
 		return s, nil
 	}
 	return nil, c.Check()
+}
+
+func (c SandboxConfig) docker() docker.Options {
+	o := docker.Options{
+		Host: c.Host, Network: docker.NetworkOptions{CAFile: c.CABundle}, Limits: c.Limits, Install: replay.Limits{Wall: c.Install},
+		Walls: c.Walls, Timeouts: c.Timeouts, Disk: docker.DiskOptions{Least: c.Disk.Free},
+	}
+	if c.Clock != nil {
+		e := &evictor{
+			open:  func(ctx context.Context) (*images.Engine, error) { return images.Open(ctx, c.Host) },
+			marks: c.Disk, clock: c.Clock, log: c.Log,
+		}
+		if e.log == nil {
+			e.log = func(string) {}
+		}
+		o.Disk.Evict = e.evict
+	}
+	return o
+}
+
+func (c SandboxConfig) opened(settings any) {
+	if c.Opened != nil {
+		c.Opened(settings)
+	}
+}
+
+// name is the sandbox's in the keys of stored runs: what ran between other walls is no result between these.
+func (c SandboxConfig) name() string {
+	words := slices.Concat([]string{c.Kind}, strings.Fields(c.Walls.Runtime), slices.Sorted(slices.Values(c.Walls.Security)))
+	return strings.Join(words, " ")
 }
 
 // Init must be the first call of main: the local sandbox starts this program again as the first process of a job.
@@ -78,7 +123,7 @@ func (l *lazy) open(ctx context.Context) (replay.Opener, error) {
 }
 
 // Name implements replay.Sandbox.
-func (l *lazy) Name() string { return l.config.Kind }
+func (l *lazy) Name() string { return l.config.name() }
 
 // Prepare implements replay.Sandbox.
 func (l *lazy) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
@@ -87,15 +132,25 @@ func (l *lazy) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (rep
 		return replay.Env{}, err
 	}
 	env, err := s.Prepare(ctx, r, t)
-	return env, everyones(err)
+	return env, l.config.everyones(err)
 }
 
-// everyones marks the errors of an engine that every candidate would meet.
-func everyones(err error) error {
-	for _, e := range []error{docker.ErrNoEngine, docker.ErrNoImage, docker.ErrPlatform, docker.ErrNoSpace} {
+// everyones marks the errors of an engine that every candidate would meet. A base image that is missing, or for another platform, is one
+// only if all candidates have it: else it is that of one language, others go on, and those that need it say what makes it.
+func (c SandboxConfig) everyones(err error) error {
+	for _, e := range []error{docker.ErrNoEngine, docker.ErrNoRuntime, docker.ErrNoSpace} {
 		if errors.Is(err, e) {
 			return pipeline.Abort(err)
 		}
+	}
+	if errors.Is(err, docker.ErrNoEnv) {
+		return err // removed to make room: the next try makes it anew
+	}
+	if errors.Is(err, docker.ErrNoImage) || errors.Is(err, docker.ErrPlatform) {
+		if c.Image != "" {
+			return pipeline.Abort(err)
+		}
+		return pipeline.Permanent(err)
 	}
 	return err
 }
@@ -107,7 +162,7 @@ func (l *lazy) Run(ctx context.Context, j replay.Job) (replay.Result, error) {
 		return replay.Result{}, err
 	}
 	res, err := s.Run(ctx, j)
-	return res, everyones(err)
+	return res, l.config.everyones(err)
 }
 
 // Open implements replay.Opener.
@@ -117,7 +172,7 @@ func (l *lazy) Open(ctx context.Context, spec replay.SessionSpec) (replay.Sessio
 		return nil, err
 	}
 	session, err := s.Open(ctx, spec)
-	return session, everyones(err)
+	return session, l.config.everyones(err)
 }
 
 // Close implements replay.Sandbox.

@@ -22,11 +22,12 @@ func (c Config) keepSettings(ctx context.Context, repo string) error {
 		Judge             string
 		IgnoreRevs        []string `json:",omitempty"`
 		Sandbox, Image    string
+		Walls             any `json:",omitempty"`
 		Limits            any
 		Models            any `json:",omitempty"`
 	}{
 		day(c.Settings.Since), day(c.Settings.Until), c.Settings.Repeats, c.Settings.MaxFiles, c.Settings.AllRuns,
-		string(c.Settings.Judge), c.Settings.IgnoreRevs, c.Sandbox.Kind, c.Sandbox.Image, c.Settings.Limits,
+		string(c.Settings.Judge), c.Settings.IgnoreRevs, c.Sandbox.Kind, c.Sandbox.Image, c.Sandbox.walls(), c.Settings.Limits,
 		c.Models.settings(),
 	})
 	if err != nil {

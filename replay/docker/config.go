@@ -100,7 +100,9 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 		Cmd:        strslice.StrSlice{"sleep", strconv.FormatInt(int64((b.limits.Wall+selfDestruct)/time.Second), 10)},
 		Labels:     map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run, labelJob: b.job},
 	}
-	return cfg, hostConfig(b)
+	host := hostConfig(b)
+	host.Runtime, host.SecurityOpt = s.o.Walls.Runtime, s.security
+	return cfg, host
 }
 
 func hostConfig(b boxSpec) *container.HostConfig {
@@ -111,7 +113,7 @@ func hostConfig(b boxSpec) *container.HostConfig {
 		ExtraHosts:  []string{"sandbox:127.0.0.1"}, // else looking up one's own name needs a name server
 		CapDrop:     strslice.StrSlice{"ALL"},
 		CapAdd:      b.caps,
-		SecurityOpt: []string{"no-new-privileges"},
+		SecurityOpt: []string{noNewPrivileges},
 		LogConfig:   container.LogConfig{Type: "none"},
 		ShmSize:     l.Memory / 4,
 		Init:        &yes,

@@ -1,18 +1,37 @@
 package docker
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/docker/docker/api/types/system"
 	"github.com/docker/docker/client"
 	"github.com/dustin/go-humanize"
 )
 
-// minFree is how much the engine's disk must have free before an environment is built: with less, many would begin and fail one by one,
-// and the rest of the machine with them.
-const minFree = 1 << 30
+// DiskOptions say what becomes of the engine's disk.
+type DiskOptions struct {
+	// Least is how many bytes must be free before an environment is built or a job begins; 0 = 1 GiB. With less, many would begin and fail
+	// one by one, and the rest of the machine with them.
+	Least int64
+	// Evict makes room: it removes environments that no living run uses, of ours only, until need more bytes are free. With need 0 it
+	// looks whether environments take more than they may. It returns how many bytes are free that were not. nil: nothing is removed.
+	Evict func(ctx context.Context, need int64) (freed int64, err error)
+	// Patience is how long a job waits for room that others may leave, before its error is the caller's; 0 = 2 minutes.
+	Patience time.Duration
+}
+
+func (d DiskOptions) withDefaults() DiskOptions {
+	d.Least, d.Patience = or(d.Least, 1<<30), or(d.Patience, 2*time.Minute)
+	if d.Evict == nil {
+		d.Evict = func(context.Context, int64) (int64, error) { return 0, nil }
+	}
+	return d
+}
 
 // DiskFree is how many bytes an engine's disk has free; known is false where the engine is not on this machine.
 func DiskFree(api *client.Client, info system.Info) (bytes uint64, known bool) {
@@ -23,10 +42,55 @@ func DiskFree(api *client.Client, info system.Info) (bytes uint64, known bool) {
 	return st.Bavail * uint64(st.Bsize), true
 }
 
-// room says whether there is space for an environment.
+// room says whether there is space to begin something.
 func (s *Sandbox) room() error {
-	if bytes, known := s.free(); known && bytes < minFree {
-		return fmt.Errorf("%w: it has %s, building an environment takes at least %s", ErrNoSpace, humanize.Bytes(bytes), humanize.Bytes(minFree))
+	least := s.o.Disk.Least
+	if bytes, known := s.free(); known && bytes < uint64(least) {
+		return fmt.Errorf("%w: it has %s, beginning something takes at least %s", ErrNoSpace, humanize.Bytes(bytes), humanize.Bytes(uint64(least)))
 	}
 	return nil
 }
+
+// firstPause is how long a job waits for room at first; later pauses are twice as long each.
+const firstPause = 5 * time.Second
+
+// withRoom does f. While the engine's disk is full it removes environments, or waits for what others leave, and does f again: a full disk
+// is no candidate's fault. What fails although there is room, the job's own file systems are too small for: no other job would meet that.
+func (s *Sandbox) withRoom(ctx context.Context, f func() error) error {
+	full := func(err error) bool { return errors.Is(err, ErrNoSpace) }
+	var waited time.Duration
+	pause, again := firstPause, false
+	for {
+		err := s.room()
+		if err == nil {
+			if err = f(); !full(err) {
+				return err
+			}
+			if known := s.room(); known == nil && s.sees() {
+				if again {
+					return fmt.Errorf("although the engine's disk has room: %s", err)
+				}
+				again = true
+				continue
+			}
+		}
+		freed, everr := s.o.Disk.Evict(ctx, 2*s.o.Disk.Least)
+		if everr != nil {
+			return fmt.Errorf("%w; making room: %w", err, everr)
+		}
+		if freed > 0 {
+			continue
+		}
+		if waited >= s.o.Disk.Patience {
+			return err
+		}
+		if werr := s.o.Clock.Wait(ctx, pause); werr != nil {
+			return errors.Join(err, werr)
+		}
+		waited += pause
+		pause *= 2
+	}
+}
+
+// sees reports whether the engine's disk can be looked at from here.
+func (s *Sandbox) sees() bool { _, known := s.free(); return known }

@@ -46,16 +46,21 @@ type Clock interface {
 type Options struct {
 	Host    string // address of the engine; "" = DOCKER_HOST and its companions, else the engine's default socket
 	Network NetworkOptions
-	// Limits are the defaults of jobs and of building environments. What is zero here too: 30 minutes, 4 GiB, 2048
+	// Limits are the defaults of jobs. What is zero here too: 30 minutes, 4 GiB, 2048
 	// processes, all of the engine's CPUs, 16 MiB of output, files of 1 GiB.
 	Limits replay.Limits
+	// Install are the limits of building environments; what is zero is that of Limits.
+	Install replay.Limits
 	// Total bounds the bytes that all files of one job may have together; 0 = 10 GiB. It is watched, not reserved: a
 	// job can exceed it for about two seconds, and ends as replay.DiskFull.
 	Total int64
 	// User is the uid:gid of steps; "" = 10001:10001. "0:0" is for images that only work as root, at the price of the
 	// protections that the package comment names.
 	User     string
+	Walls    WallOptions
 	Timeouts Timeouts
+	Disk     DiskOptions
+	Pull     PullOptions
 	Clock    Clock // nil = the machine's
 }
 
@@ -68,7 +73,13 @@ type Sandbox struct {
 	owner  string // this process, in the label of everything made here
 	run    string // this Sandbox, likewise
 
+	security      []string // the engine's options
+	securityNames []string // for records
+
 	free func() (bytes uint64, known bool) // of the engine's disk
+
+	pulls  chan struct{} // a token while something is pulled
+	pulled time.Time     // when the last pull began; of the token's holder
 
 	gone *removals
 
@@ -140,11 +151,15 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if o.User == "" {
 		o.User = defaultUser
 	}
-	o.Timeouts = o.Timeouts.withDefaults()
+	o.Timeouts, o.Disk, o.Pull = o.Timeouts.withDefaults(), o.Disk.withDefaults(), o.Pull.withDefaults()
 	if o.Total == 0 {
 		o.Total = defaultTotal
 	}
 	self, err := process.Self()
+	if err != nil {
+		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
+	}
+	security, names, err := o.Walls.pin(info)
 	if err != nil {
 		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
 	}
@@ -153,6 +168,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 		limits:   merge(o.Limits, defaultLimits(info.NCPU)),
 		free:     func() (uint64, bool) { return DiskFree(api, info) },
 		gone:     newRemovals(),
+		security: security, securityNames: names, pulls: make(chan struct{}, 1),
 		building: map[string]chan struct{}{},
 	}
 	if err := s.reap(ctx); err != nil {

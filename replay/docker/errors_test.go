@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/system"
@@ -81,7 +82,9 @@ func fakeEngine(t *testing.T, answers map[string]http.HandlerFunc) *Sandbox {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	s, err := New(context.Background(), Options{Host: "tcp://" + strings.TrimPrefix(srv.URL, "http://")})
+	s, err := New(context.Background(), Options{
+		Host: "tcp://" + strings.TrimPrefix(srv.URL, "http://"), Clock: &fastClock{now: time.Unix(1e9, 0)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -103,14 +104,15 @@ func TestManyKills(t *testing.T) {
 			t.Fatalf("the victim %d had ended: %v", n, err)
 		}
 		_ = cmd.Wait()
-		next := newTest(t, Options{})
-		if left := leftOf(t, s, cmd.Process.Pid); len(left) > 0 {
-			late++ // the engine was still at work on what the victim had asked for
+		left := afterStart(t, s, cmd.Process.Pid)
+		for again := 0; len(left) > 0 && again < 5; again++ {
+			if again == 0 {
+				late++ // the engine was still at work on what the victim had asked for when the next process had ended
+			}
+			time.Sleep(time.Second)
+			left = afterStart(t, s, cmd.Process.Pid)
 		}
-		if err := next.Close(); err != nil {
-			t.Error(err)
-		}
-		if left := leftOf(t, s, cmd.Process.Pid); len(left) > 0 {
+		if len(left) > 0 {
 			t.Errorf("kill %d: left: %q", n, left)
 		}
 		forget(t, s, "killtest-"+mark)
@@ -122,7 +124,21 @@ func TestManyKills(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d kills; after %d of them the engine went on for a moment with what had been asked of it", kills(t), late)
+	t.Logf("%d kills; after %d of them the engine still made what had been asked of it when the next process had ended: the one after that removed it", kills(t), late)
+}
+
+// afterStart is what is left of a dead process when another one has worked for a moment.
+func afterStart(t *testing.T, s *Sandbox, pid int) []string {
+	t.Helper()
+	next := newTest(t, Options{})
+	env, err := next.Prepare(t.Context(), replay.Recipe{Image: testImage, Fingerprint: "killtest-shared"}, noTree{})
+	if err == nil {
+		_, err = next.Run(t.Context(), replay.Job{Tree: noTree{}, Env: env, Steps: []replay.Step{sh("work", "true")}})
+	}
+	if err = errors.Join(err, next.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return leftOf(t, s, pid)
 }
 
 // leftOf is what a process of this machine left in the engine; environments that are whole may stay.

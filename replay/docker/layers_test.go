@@ -72,7 +72,7 @@ func TestLayers(t *testing.T) {
 // TestNoRoom: before the disk is full no environment is begun; see github.com/SWE-bench/SWE-bench/issues/144.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
-	s := newTest(t, Options{})
+	s := newTest(t, Options{Clock: &fastClock{}})
 	defer s.Close()
 	s.free = func() (uint64, bool) { return 100e6, true }
 	_, err := s.Prepare(t.Context(), replay.Recipe{Image: testImage, Fingerprint: "layerstest-room"}, noTree{})

@@ -11,7 +11,6 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/image"
 
 	"sluice/replay"
 )
@@ -23,7 +22,14 @@ const envRepository = "sluice/env"
 // An image that was built from another version of the recipe's base image is built again, if the engine has that one. Env.Log is empty when
 // nothing was built. ErrPlatform and ErrNoImage come before any work.
 func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
-	env, err := s.prepare(ctx, r, t)
+	var env replay.Env
+	err := s.withRoom(ctx, func() (err error) {
+		env, err = s.prepare(ctx, r, t)
+		return err
+	})
+	if err == nil && env.Log != "" { // it was built
+		_, err = s.o.Disk.Evict(ctx, 0)
+	}
 	if err != nil {
 		return env, fmt.Errorf("preparing the environment %s: %w", short(r.Fingerprint), err)
 	}
@@ -44,7 +50,7 @@ func (s *Sandbox) prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 		return replay.Env{}, err
 	}
 	if id, err := s.find(ctx, r.Fingerprint, base); err != nil || id != "" {
-		return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id}, errors.Join(err, s.touch(ctx, id, r.Fingerprint))
+		return s.env(r, id, ""), errors.Join(err, s.touch(ctx, id, r.Fingerprint))
 	}
 	if base == "" {
 		if base, err = s.pull(ctx, r.Image); err != nil {
@@ -105,30 +111,6 @@ func sameArch(image, kernel string) bool {
 	return image == or(names[kernel], kernel)
 }
 
-// localOnly images are made by package images; no registry is asked for them.
-const localOnly = "sluice/"
-
-// pull fetches an image and returns its id.
-func (s *Sandbox) pull(ctx context.Context, ref string) (string, error) {
-	if strings.HasPrefix(ref, localOnly) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(ref, localOnly), ":")
-		return "", fmt.Errorf("%w: %s: make it with sluice images build %s", ErrNoImage, ref, name)
-	}
-	r, err := s.api.ImagePull(ctx, ref, image.PullOptions{})
-	if err != nil {
-		return "", engineError("pulling "+ref, err)
-	}
-	defer r.Close()
-	if err := readPull(r); err != nil {
-		return "", engineError("pulling "+ref, err)
-	}
-	id, err := s.present(ctx, ref)
-	if err == nil && id == "" {
-		err = fmt.Errorf("%w: %s, although it was pulled", ErrNoImage, ref)
-	}
-	return id, err
-}
-
 // find returns the id of the fingerprint's image, or "" if there is none that was built from base; base "" is any.
 func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, error) {
 	in, err := s.api.ImageInspect(ctx, envRepository+":"+fingerprint)
@@ -157,18 +139,16 @@ func (s *Sandbox) touch(ctx context.Context, id, fingerprint string) error {
 }
 
 func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o origin) (env replay.Env, err error) {
-	if err := s.room(); err != nil {
-		return env, err
-	}
+	limits := merge(s.o.Install, s.limits)
 	ca, err := s.o.Network.bundle()
 	if err != nil {
 		return env, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.limits.Wall+s.o.Timeouts.Engine)
+	ctx, cancel := context.WithTimeout(ctx, limits.Wall+s.o.Timeouts.Engine)
 	defer cancel()
 	b, err := s.newBox(ctx, boxSpec{
 		image: o.from, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
-		user: rootUser, limits: s.limits,
+		user: rootUser, limits: limits,
 	})
 	if err != nil {
 		return env, err
@@ -189,7 +169,12 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 		return env, err
 	}
 	id, err := b.commit(ctx, r.Fingerprint, o.base, s.o.User)
-	return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id, Log: log}, err
+	return s.env(r, id, log), err
+}
+
+func (s *Sandbox) env(r replay.Recipe, id, log string) replay.Env {
+	walls := s.Walls()
+	return replay.Env{Recipe: r, Sandbox: s.Name(), ID: id, Digest: id, Walls: &walls, Log: log}
 }
 
 // pack writes what install steps find: the recipe's inputs, empty folders, and the certificate authorities. The bundle

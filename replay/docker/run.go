@@ -11,6 +11,14 @@ import (
 // Run executes a job in a container of its own. Files of {out} that are too many or too large (10,000 files, 256 MiB
 // each, 512 MiB together) are left out; ErrNoEnv says that the environment must be prepared again.
 func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err error) {
+	err = s.withRoom(ctx, func() error {
+		res, err = s.runOnce(ctx, j)
+		return err
+	})
+	return res, err
+}
+
+func (s *Sandbox) runOnce(ctx context.Context, j replay.Job) (res replay.Result, err error) {
 	limits := merge(j.Limits, s.limits)
 	user, err := parseOwner(s.o.User)
 	if err != nil {

@@ -32,7 +32,11 @@ var _ replay.Opener = (*Sandbox)(nil)
 // Open implements replay.Opener. A session that builds runs as root, as install steps do; another one as jobs do. A tree that is
 // read-only belongs to root while the steps do not run as root.
 func (s *Sandbox) Open(ctx context.Context, spec replay.SessionSpec) (replay.Session, error) {
-	o, err := s.open(ctx, spec)
+	var o *session
+	err := s.withRoom(ctx, func() (err error) {
+		o, err = s.open(ctx, spec)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the session %q in docker: %w", spec.Name, err)
 	}

@@ -158,6 +158,21 @@ func (s *Sandbox) Name() string { return Name }
 // Capabilities returns what this host enforces.
 func (s *Sandbox) Capabilities() Capabilities { return s.caps }
 
+// Walls are what stands around each job of this sandbox.
+func (s *Sandbox) Walls() replay.Walls {
+	c := s.caps
+	w := replay.Walls{Sandbox: Name, Platform: runtime.GOOS + "/" + runtime.GOARCH, Security: []string{}, Limits: s.opts.Limits}
+	for _, p := range []struct {
+		name string
+		have bool
+	}{{"namespaces", c.Namespaces}, {"overlay", c.Overlay}, {"memory: " + c.Memory, c.Memory != ""}, {"pids: " + c.Pids, c.Pids != ""}, {"cpu: " + c.CPU, c.CPU != ""}} {
+		if p.have {
+			w.Security = append(w.Security, p.name)
+		}
+	}
+	return w
+}
+
 // Close removes the throw-away folders of this process that no job uses any more. Environments stay.
 func (s *Sandbox) Close() error {
 	s.mu.Lock()

@@ -57,6 +57,9 @@ func (*Sandbox) Name() string { return Name }
 // Capabilities returns nothing.
 func (*Sandbox) Capabilities() Capabilities { return Capabilities{} }
 
+// Walls are none.
+func (*Sandbox) Walls() replay.Walls { return replay.Walls{Sandbox: Name} }
+
 // Prepare implements replay.Sandbox.
 func (*Sandbox) Prepare(context.Context, replay.Recipe, replay.Tree) (replay.Env, error) {
 	return replay.Env{}, errSystem

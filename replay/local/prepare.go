@@ -75,7 +75,8 @@ func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 	if err != nil {
 		return replay.Env{}, fmt.Errorf("reading an environment: %w", err)
 	}
-	return replay.Env{Recipe: r, Sandbox: Name, ID: e.id, Log: string(log)}, nil
+	walls := s.Walls()
+	return replay.Env{Recipe: r, Sandbox: Name, ID: e.id, Walls: &walls, Log: string(log)}, nil
 }
 
 func (s *Sandbox) build(ctx context.Context, e envFolder, r replay.Recipe, t replay.Tree) (err error) {
