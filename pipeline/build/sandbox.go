@@ -70,7 +70,7 @@ func (c SandboxConfig) Open(ctx context.Context, dir string) (replay.Opener, err
 func (c SandboxConfig) docker() docker.Options {
 	o := docker.Options{
 		Host: c.Host, Network: docker.NetworkOptions{CAFile: c.CABundle}, Limits: c.Limits, Install: replay.Limits{Wall: c.Install},
-		Walls: c.Walls, Timeouts: c.Timeouts, Disk: docker.DiskOptions{Least: c.Disk.Free},
+		Walls: c.Walls, Timeouts: c.Timeouts, Disk: docker.DiskOptions{Least: c.Disk.Free}, Warn: c.Log,
 	}
 	if c.Clock != nil {
 		e := &evictor{

@@ -61,7 +61,9 @@ type Options struct {
 	Timeouts Timeouts
 	Disk     DiskOptions
 	Pull     PullOptions
-	Clock    Clock // nil = the machine's
+	// Warn is told in a line what dead processes left and the engine does not remove; nil: nobody is. No work stops for it.
+	Warn  func(string)
+	Clock Clock // nil = the machine's
 }
 
 // Sandbox runs jobs in containers. It is safe for concurrent use.
@@ -148,6 +150,9 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if o.Clock == nil {
 		o.Clock = machineClock{}
 	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
 	if o.User == "" {
 		o.User = defaultUser
 	}
@@ -171,8 +176,8 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 		security: security, securityNames: names, pulls: make(chan struct{}, 1),
 		building: map[string]chan struct{}{},
 	}
-	if err := s.reap(ctx); err != nil {
-		return nil, fmt.Errorf("removing leftovers: %w", err)
+	if s.cleanUp(ctx); ctx.Err() != nil {
+		return nil, fmt.Errorf("removing leftovers: %w", ctx.Err())
 	}
 	return s, nil
 }

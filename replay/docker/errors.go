@@ -12,6 +12,9 @@ import (
 // disk and a registry's limits only in words.
 func engineError(doing string, err error) error {
 	msg := strings.ToLower(err.Error())
+	if len(msg) > maxMessage {
+		err = longError{err}
+	}
 	switch {
 	case strings.Contains(msg, "no space left on device"):
 		return fmt.Errorf("%s: %w: %w", doing, ErrNoSpace, err)
@@ -22,6 +25,19 @@ func engineError(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, ErrNoImage, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// maxMessage is how much is said of one error: an engine may name a path of any length in it, which hostile code chose.
+const maxMessage = 2 << 10
+
+// longError is one whose message is cut in the middle.
+type longError struct{ error }
+
+func (e longError) Unwrap() error { return e.error }
+
+func (e longError) Error() string {
+	msg := e.error.Error()
+	return strings.ToValidUTF8(msg[:maxMessage/2]+" … "+msg[len(msg)-maxMessage/2:], "")
 }
 
 // transient matches, in lower case, what package managers, git and engines say when the network is at fault.

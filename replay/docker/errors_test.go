@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/system"
 
@@ -168,5 +169,34 @@ func TestSameArch(t *testing.T) {
 		if got := sameArch(tt.image, tt.kernel); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
+	}
+}
+
+// TestLongErrors: hostile code chooses paths that engines name in errors, of megabytes.
+func TestLongErrors(t *testing.T) {
+	t.Parallel()
+	long := errors.New("openfdat " + strings.Repeat("d/", 1<<20) + ": too many open files")
+	err := engineError("removing x", long)
+	if msg := err.Error(); len(msg) > 3<<10 || !strings.HasPrefix(msg, "removing x: openfdat d/") || !strings.HasSuffix(msg, ": too many open files") || !errors.Is(err, long) {
+		t.Errorf("%d bytes: %.100s", len(msg), msg)
+	}
+}
+
+// TestLeftoversStopNoWork: a container that the engine does not remove is told of, and tried again by the next process.
+func TestLeftoversStopNoWork(t *testing.T) {
+	t.Parallel()
+	_, gone, _ := ids(t)
+	var said []string
+	s := fakeEngine(t, map[string]http.HandlerFunc{
+		"GET /v1.41/containers/json": say([]container.Summary{{ID: "bad", Names: []string{"/" + namePrefix + randomName()},
+			Labels: map[string]string{labelOurs: "1", labelOwner: gone.String()}}}),
+		"DELETE /v1.41/containers/bad": refuse(500, "driver failed to remove root filesystem"),
+	})
+	s.o.Warn = func(line string) { said = append(said, line) }
+	if err := s.Close(); err == nil { // the fake lists it as this Sandbox's too
+		t.Error("what a Sandbox leaves itself is an error")
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "removing bad") {
+		t.Errorf("said %q", said)
 	}
 }

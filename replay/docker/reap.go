@@ -33,6 +33,13 @@ func deadContainer(c container.Summary) bool {
 	return err == nil && (id.Dead() || c.State != container.StateRunning && id.EarlierBoot())
 }
 
+// cleanUp reaps. What the engine does not remove stays for the next one to try: one bad container must not stop all work for ever.
+func (s *Sandbox) cleanUp(ctx context.Context) {
+	if err := s.reap(ctx); err != nil && ctx.Err() == nil {
+		s.o.Warn("removing what dead processes left: " + err.Error())
+	}
+}
+
 // reap removes what dead processes of this host left: containers, unnamed images, volumes and networks with our labels.
 func (s *Sandbox) reap(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeouts.Cleanup)

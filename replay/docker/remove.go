@@ -65,8 +65,6 @@ func (s *Sandbox) Close() error {
 	if err == nil {
 		err = s.removeContainers(ctx, labelRun+"="+s.run, func(container.Summary) bool { return true })
 	}
-	if err == nil {
-		err = s.reap(ctx) // what an engine still made for a process that was dead already when this one began
-	}
+	s.cleanUp(ctx) // what an engine still made for a process that was dead already when this one began
 	return errors.Join(err, s.api.Close())
 }
