@@ -49,7 +49,7 @@ func (b *box) discard(ctx context.Context) {
 func (b *box) remove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.s.o.Timeouts.Cleanup)
 	defer cancel()
-	err := b.s.api.ContainerRemove(ctx, b.id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+	err := b.s.removeContainer(ctx, b.id)
 	if err != nil && !cerrdefs.IsNotFound(err) && !cerrdefs.IsConflict(err) {
 		return engineError("removing a container", err)
 	}
