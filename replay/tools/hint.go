@@ -77,7 +77,7 @@ func surrounded(r replay.Recipe, h project.Hint, packages bool) (out replay.Reci
 }
 
 // packageScript installs those of its arguments that Debian's release has: a workflow names packages of another one. What is there and
-// does not install fails the step. DEBIAN_MIRROR is the sandbox's, if it has one.
+// does not install fails the step. That each file is on the disk at once matters to no environment that is not there yet. DEBIAN_MIRROR is the sandbox's, if it has one.
 const packageScript = `set -eu
 mirror=
 if [ -n "${DEBIAN_MIRROR:-}" ]; then
@@ -85,7 +85,7 @@ if [ -n "${DEBIAN_MIRROR:-}" ]; then
 	echo "deb $DEBIAN_MIRROR $VERSION_CODENAME main" >/tmp/sluice.list
 	mirror='-o Dir::Etc::SourceList=/tmp/sluice.list -o Dir::Etc::SourceParts=-'
 fi
-apt() { apt-get -q -o Acquire::Retries=3 -o Acquire::Languages=none -o Dpkg::Use-Pty=0 $mirror "$@"; }
+apt() { apt-get -q -o Acquire::Retries=3 -o Acquire::Languages=none -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io $mirror "$@"; }
 plan() { apt install -s --no-install-recommends "$@" >/dev/null 2>&1; }
 apt update
 apt-cache $mirror pkgnames >/tmp/sluice.names
