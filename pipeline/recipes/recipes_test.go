@@ -156,7 +156,7 @@ func TestFind(t *testing.T) {
 			[]string{"heuristic: no-recipe", "neighbour one-1 (heuristic): works"}},
 		{"no neighbour across languages", "docker", "commit one \"1\"\ncommit two \"2\"\n  rm a.go\n  rm a_test.go\n  rm go.mod\n" + code + "-- one/go.mod --\nmodule m\n-- two/a.txt --\nx\n", "two", false, true, false,
 			[]string{"heuristic: no-recipe"}},
-		{"no neighbour across a change of the root", "docker", "commit one \"1\"\ncommit two \"2\"\n  rm go.mod\n" + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n-- two/sub/go.mod --\nmodule m\n// needs liby\n-- two/sub/a.go --\npackage m\n", "two", false, true, false,
+		{"no neighbour across a change of the root", "docker", "commit one \"1\"\ncommit two \"2\"\n  rm go.mod\n  rm a.go\n  rm a_test.go\n" + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n-- two/sub/go.mod --\nmodule m\n// needs liby\n-- two/sub/a.go --\npackage m\n", "two", false, true, false,
 			[]string{"heuristic: install-failed", "workflow workflow=original: install-failed"}},
 		{"a recipe that works there and not here", "docker", three + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n-- two/go.mod --\nmodule m\n// needs liby\n-- two/.github/workflows/ci.yml --\nx\n", "two", false, true, false,
 			[]string{"heuristic: install-failed", "neighbour one-1 (workflow) workflow=fallback: install-failed"}},
