@@ -61,8 +61,8 @@ func readMade(data []byte) built {
 			b.read = true
 		case "error":
 			name, ok := b.packages[m.ID]
-			if !ok { // a dependency's
-				name, _, _ = strings.Cut(m.ID[strings.LastIndexAny(m.ID, "/")+1:], " ")
+			if !ok { // a dependency's: "name 1.2.3 (registry+https://…)", since 1.77 "registry+https://…#name@1.2.3"
+				name, _, _ = strings.Cut(m.ID[strings.LastIndexAny(m.ID, "#")+1:], " ")
 			}
 			scope := strings.ToValidUTF8(scopeOf(name, m), "\uFFFD")
 			if len(b.broken[scope]) < report.BrokenBytes && !strings.Contains(b.broken[scope], m.Words) {

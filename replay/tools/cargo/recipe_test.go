@@ -265,6 +265,7 @@ func TestToolchain(t *testing.T) {
 		want                      string // channel, components, needed
 	}{
 		{"nothing said", one, "", "", ""},
+		{"no lock file", one, "", "none", "stable [] false"},
 		{"an old edition", one + "edition = \"2021\"\n", "", "version = 4\n", ""},
 		{"newer than the image's", one + "rust-version = \"1.91\"\n", "", "", "1.91.0 [] true"},
 		{"older than the image's", one + "rust-version = \"1.36\"\n", "", "", ""},
@@ -277,6 +278,9 @@ func TestToolchain(t *testing.T) {
 		{"hostile", one, "../../x", "", ""},
 	} {
 		tree := tooltest.Tree{"Cargo.toml": c.manifest, "rust-toolchain": c.pin, "Cargo.lock": c.lock}
+		if c.lock == "none" {
+			delete(tree, "Cargo.lock")
+		}
 		r := mustRecipe(t, tree)
 		got := ""
 		if r.Base != nil {

@@ -14,10 +14,35 @@ import (
 	"sluice/replay/tools/tooltest"
 )
 
+// lock keeps the compiler the image's, and the registry's package what it is.
+const lock = `version = 3
+
+[[package]]
+name = "app"
+version = "0.1.0"
+dependencies = ["cfg-if", "lib"]
+
+[[package]]
+name = "cfg-if"
+version = "1.0.0"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "baf1de4339761588bc0619e3cbc0120ee582ebb74b53b4efbf79117bd2da40fd"
+
+[[package]]
+name = "lib"
+version = "0.1.0"
+dependencies = ["mac"]
+
+[[package]]
+name = "mac"
+version = "0.1.0"
+`
+
 // workspaceTree is a workspace whose members use a package of the registry, each other, a macro and a build script. None of that is in
 // the environment but the registry's package.
 func workspaceTree(answer string) tooltest.Tree {
 	return tooltest.Tree{
+		"Cargo.lock": lock,
 		"Cargo.toml": "[workspace]\nmembers = [\"app\", \"lib\", \"mac\"]\nresolver = \"2\"\n",
 		"app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\" }\n" +
 			"[dev-dependencies]\ncfg-if = \"=1.0.0\"\n[[test]]\nname = \"plain\"\nharness = false\n",

@@ -71,10 +71,13 @@ func toolchain(t *project.Tree, w *workspace) (chosen, error) {
 		return c, err
 	}
 	need := w.needs()
-	if need.compare(imageRust) <= 0 {
-		return c, nil
+	switch {
+	case !w.locked:
+		// Dependencies of the day of the installation want the compiler of that day, and not all of them say so.
+		c.Channel = "stable"
+	case need.compare(imageRust) > 0:
+		c.Channel, c.Needed = need.String(), true
 	}
-	c.Channel, c.Needed = need.String(), true
 	return c, nil
 }
 
