@@ -266,23 +266,28 @@ func (l *Ladder) rungs(ctx context.Context, tree replay.Tree, base *replay.Recip
 		return nil, nil
 	}
 	var out []made
-	first := made{rung: Heuristic, recipe: *base}
-	list, hint, err := tools.Hinted(ctx, tree, *base, l.Sandbox.Name() == "docker")
+	packages := l.Sandbox.Name() == "docker"
+	list, hint, err := tools.Hinted(ctx, tree, *base, packages)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range list {
 		out = append(out, made{rung: Workflow, recipe: r, hint: &hint})
 	}
-	if len(out) > 0 {
-		first = out[0] // the smaller one: what else a workflow installs is of its day anyway
-	}
-	dated, ok := tools.Dated(first.recipe, day)
+	dated, ok := tools.Dated(*base, day)
 	if !ok {
 		return out, nil
 	}
-	if dated, err = tools.Seal(ctx, tree, dated); err != nil {
+	last := made{rung: Dated}
+	if last.recipe, err = tools.Seal(ctx, tree, dated); err != nil {
 		return nil, err
 	}
-	return append(out, made{rung: Dated, recipe: dated, hint: first.hint}), nil
+	// With the smaller of the hinted ones: what else a workflow installs is of its day anyway. A tool dates the recipes that it made.
+	if list, _, err = tools.Hinted(ctx, tree, last.recipe, packages); err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		last.recipe, last.hint = list[0], &hint
+	}
+	return append(out, last), nil
 }
