@@ -103,6 +103,7 @@ type Walls struct {
 	Security []string `json:"security"`           // docker: the engine's options, a profile by its digest; local: what the kernel enforces
 	Rootless bool     `json:"rootless,omitempty"`
 	User     string   `json:"user,omitempty"` // of steps
+	Loopback []string `json:"loopback"`       // addresses that jobs have
 	Limits   Limits   `json:"limits"`         // of a job that names none
 }
 

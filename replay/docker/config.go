@@ -102,6 +102,9 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 	}
 	host := hostConfig(b)
 	host.Runtime, host.SecurityOpt = s.o.Walls.Runtime, s.security
+	if b.network == "none" && s.ipv6() { // engines switch it off where they give no network, and name ::1 localhost all the same
+		host.Sysctls = map[string]string{"net.ipv6.conf.all.disable_ipv6": "0"}
+	}
 	return cfg, host
 }
 

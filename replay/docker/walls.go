@@ -64,8 +64,22 @@ func (s *Sandbox) Walls() replay.Walls {
 		Sandbox: s.Name(), Engine: s.info.ServerVersion, Platform: s.info.OSType + "/" + s.info.Architecture,
 		Runtime: or(s.o.Walls.Runtime, s.info.DefaultRuntime), Security: s.securityNames,
 		Rootless: slices.ContainsFunc(s.info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") }),
-		User:     s.o.User, Limits: s.limits,
+		User:     s.o.User, Loopback: s.loopback(), Limits: s.limits,
 	}
+}
+
+// ipv6 reports whether jobs can have ::1. It is not known of an engine elsewhere, which would refuse to start a container if its kernel
+// cannot.
+func (s *Sandbox) ipv6() bool {
+	_, err := os.Stat("/proc/net/if_inet6")
+	return err == nil && s.api != nil && strings.HasPrefix(s.api.DaemonHost(), "unix://")
+}
+
+func (s *Sandbox) loopback() []string {
+	if s.ipv6() {
+		return []string{"127.0.0.1", "::1"}
+	}
+	return []string{"127.0.0.1"}
 }
 
 // Settings are everything that was configured or fell to its default, for people and logs.

@@ -161,7 +161,10 @@ func (s *Sandbox) Capabilities() Capabilities { return s.caps }
 // Walls are what stands around each job of this sandbox.
 func (s *Sandbox) Walls() replay.Walls {
 	c := s.caps
-	w := replay.Walls{Sandbox: Name, Platform: runtime.GOOS + "/" + runtime.GOARCH, Security: []string{}, Limits: s.opts.Limits}
+	w := replay.Walls{Sandbox: Name, Platform: runtime.GOOS + "/" + runtime.GOARCH, Security: []string{}, Loopback: []string{"127.0.0.1"}, Limits: s.opts.Limits}
+	if _, err := os.Stat("/proc/net/if_inet6"); err == nil {
+		w.Loopback = append(w.Loopback, "::1")
+	}
 	for _, p := range []struct {
 		name string
 		have bool
