@@ -45,7 +45,7 @@ func CutShort(tests []replay.Test) []string {
 }
 
 // Compiler errors as Maven and Gradle print them: file, line, words.
-var compiler = regexp.MustCompile(`(?m)^(?:\[ERROR\] |e: |error: |/testbed/)*(?:file://)?([^\s:\[\]][^:\[\]\n]*\.(?:java|kt|groovy|scala)):\s?(?:\[(\d+),\d+\]|\(?(\d+)[,:)]|(\d+))`)
+var compiler = regexp.MustCompile(`(?m)^(?:\[ERROR\] |e: |error: )*(?:file://)?([^\s:\[\]][^:\[\]\n]*\.(?:java|kt|groovy|scala)):\s?(?:\[(\d+),\d+\]|\(?(\d+)[,:)]|(\d+))`)
 
 // Errors are the files that a compiler speaks of, with its lines about each. inside says which paths are of the tree, and names them.
 func Errors(output string, inside func(string) (string, bool)) map[string]string {
