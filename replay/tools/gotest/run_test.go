@@ -1,0 +1,105 @@
+package gotest_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/tools/gotest"
+	"sluice/replay/tools/tooltest"
+)
+
+// run runs a recipe's steps over a tree in temporary folders with this machine's Go and its caches, without a sandbox and without
+// Install: the tree is ours and needs nothing.
+func run(t *testing.T, tree tooltest.Tree, r replay.Recipe, paths ...string) replay.Report {
+	t.Helper()
+	dir, env := t.TempDir(), t.TempDir()
+	for name, text := range tree {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(strings.TrimSpace(string(goroot)), filepath.Join(env, "goroot")); err != nil {
+		t.Fatal(err)
+	}
+	expand := strings.NewReplacer("{tree}", dir, "{env}", env)
+	target := replay.Target{Paths: paths}
+	var res replay.Result
+	for _, s := range (gotest.Tool{}).Steps(r, target) {
+		if s.IfFailed != "" {
+			continue
+		}
+		args := slices.Clone(s.Args)
+		for i := range args {
+			args[i] = expand.Replace(args[i])
+		}
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = filepath.Join(dir, s.Dir), &stdout, &stderr, os.Environ()
+		for _, vars := range []map[string]string{r.Env, s.Env} {
+			for k, v := range vars {
+				if k != "GOCACHE" && k != "GOMODCACHE" {
+					cmd.Env = append(cmd.Env, k+"="+expand.Replace(v))
+				}
+			}
+		}
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		res.Steps = append(res.Steps, replay.StepResult{
+			Name: s.Name, Stop: replay.Exited, ExitCode: cmd.ProcessState.ExitCode(), Stdout: stdout.Bytes(), Stderr: stderr.Bytes(),
+		})
+	}
+	return gotest.Tool{}.Parse(r, target, res)
+}
+
+const passes = "package lib\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tif Two != 2 {\n\t\tt.Error(Two)\n\t}\n}\n"
+
+// TestOldCodeRuns runs code with vendored packages, of both layouts, in a GOPATH.
+func TestOldCodeRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles tests")
+	}
+	t.Parallel()
+	for _, vendor := range []string{"vendor/", "vendor/src/"} {
+		tree := oldTree(tooltest.Tree{
+			"main.go":    "package main\n\nimport _ \"x.org/me/tool/lib\"\n\nfunc main() {}\n",
+			"lib/lib.go": "package lib\n\nimport \"github.com/dep/one/sub\"\n\nconst Two = sub.Two\n", "lib/l_test.go": passes,
+			vendor + "github.com/dep/one/sub/x.go": "package sub\n\nconst Two = 2\n",
+		})
+		r := detect(t, tree)
+		want := tooltest.View{Phases: "ok ok ok", Tests: "x.org/me/tool/lib::TestX pass\n"}
+		tooltest.Diff(t, run(t, tree, r), want)
+		tooltest.Diff(t, run(t, tree, r, "lib/l_test.go"), want)
+	}
+}
+
+// TestWideWorkspaceRuns runs all modules of a workspace, and one of them.
+func TestWideWorkspaceRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles tests")
+	}
+	t.Parallel()
+	lib := "package lib\n\nconst Two = 2\n"
+	tree := tooltest.Tree{
+		"go.work": "go 1.21\n\nuse (\n\t./a\n\t./b\n)\n", "a/go.mod": "module m.org/a\n\ngo 1.21\n", "b/go.mod": "module m.org/b\n\ngo 1.21\n",
+		"a/lib.go": lib, "a/lib_test.go": passes, "b/c/lib.go": lib,
+		"b/c/lib_test.go": strings.Replace("//go:build integration && linux\n\n"+passes, "lib\n\n", "lib\n\nimport _ \"m.org/a\"\n", 1),
+	}
+	r := detect(t, tree)
+	tooltest.Diff(t, run(t, tree, r), tooltest.View{Phases: "ok ok ok", Tests: "m.org/a::TestX pass\n"})
+	tooltest.Diff(t, run(t, tree, r, "b/c/lib_test.go"), tooltest.View{Phases: "ok ok ok", Tests: "m.org/b/c::TestX pass\n"})
+}
