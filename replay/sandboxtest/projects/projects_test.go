@@ -1,0 +1,181 @@
+//go:build linux
+
+package projects
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"sluice/replay"
+	"sluice/replay/docker"
+	"sluice/replay/local"
+	"sluice/replay/tools"
+	"sluice/replay/tools/tooltest"
+)
+
+func TestMain(m *testing.M) {
+	local.Init()
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "write what the local sandbox says into the projects")
+
+// skip says what this machine lacks; where all must be there, it is a failure.
+func skip(t *testing.T, variable string, why any) {
+	t.Helper()
+	if os.Getenv(variable) == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// sandboxes are both, or the test is skipped.
+func sandboxes(t *testing.T) []replay.Sandbox {
+	t.Helper()
+	outside, err := docker.New(t.Context(), docker.Options{})
+	if err != nil {
+		skip(t, "SLUICE_REQUIRE_DOCKER", err)
+	}
+	inside, err := local.New(local.Options{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := inside.Capabilities(); len(c.Missing) > 0 {
+		skip(t, "SLUICE_REQUIRE_SANDBOX", c.Missing)
+	}
+	boxes := []replay.Sandbox{outside, inside}
+	t.Cleanup(func() {
+		for _, b := range boxes {
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return boxes
+}
+
+func TestOneReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it installs from registries")
+	}
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no projects: %v", err)
+	}
+	boxes := sandboxes(t)
+	for _, name := range archives {
+		tool := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		t.Run(tool, func(t *testing.T) {
+			tree, want := project(t, name)
+			var reports []string
+			for _, box := range boxes {
+				rep := run(t, box, tool, tree)
+				got := lines(rep)
+				if *update && box.Name() == local.Name {
+					rewrite(t, name, got)
+				}
+				if got != want {
+					t.Errorf("%s (-want +got):\n%s\n%s", box.Name(), gocmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")), rep.Inconsistent)
+				}
+				for file, words := range rep.Broken {
+					rep.Broken[file] = ofNode.ReplaceAllString(words, "")
+				}
+				data, err := json.MarshalIndent(rep, "", "\t")
+				if err != nil {
+					t.Fatal(err)
+				}
+				reports = append(reports, string(data))
+			}
+			if d := gocmp.Diff(reports[0], reports[1]); d != "" {
+				t.Errorf("the sandboxes disagree (-docker +local):\n%s", d)
+			}
+		})
+	}
+}
+
+// ofNode are lines that name node's version or places in its own files: the image and this machine may have two patch versions.
+var ofNode = regexp.MustCompile(`(?m)^.*(?:node:internal|Node\.js v).*\n?`)
+
+// project reads an archive.
+func project(t *testing.T, name string) (tooltest.Tree, string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, want := tooltest.Tree{}, ""
+	for _, f := range archive.Files {
+		if f.Name == "want" {
+			want = string(f.Data)
+			continue
+		}
+		tree[f.Name] = string(f.Data)
+	}
+	return tree, want
+}
+
+// rewrite puts what a project's tests do into its archive.
+func rewrite(t *testing.T, name, want string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range archive.Files {
+		if archive.Files[i].Name == "want" {
+			archive.Files[i].Data = []byte(want)
+		}
+	}
+	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run takes a project all the way in one sandbox.
+func run(t *testing.T, box replay.Sandbox, tool string, tree tooltest.Tree) replay.Report {
+	t.Helper()
+	r, err := tools.Detect(t.Context(), tree, tools.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Runner != tool {
+		t.Fatalf("the project is one of %s", r.Runner)
+	}
+	if r.Base != nil { // a compiled standard library takes longer than what it saves here
+		r.Base, r.Fingerprint = nil, r.Fingerprint+"-bare"
+	}
+	env, err := box.Prepare(t.Context(), r, tree)
+	if err != nil {
+		t.Fatalf("%s: %v", box.Name(), err)
+	}
+	runner, err := tools.For(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := replay.Job{Name: "projects/" + tool, Tree: tree, Env: env, Steps: runner.Steps(r, replay.Target{}), Limits: replay.Limits{Wall: 5 * time.Minute}}
+	res, err := box.Run(t.Context(), job)
+	if err != nil {
+		t.Fatalf("%s: %v", box.Name(), err)
+	}
+	return runner.Parse(r, replay.Target{}, res)
+}
+
+// lines are what an archive's want says.
+func lines(r replay.Report) string {
+	v := tooltest.ViewOf(r)
+	text := v.Tests
+	for name := range strings.FieldsSeq(v.Broken) {
+		text += "broken " + name + "\n"
+	}
+	return cmp.Or(text, "nothing\n")
+}
