@@ -25,6 +25,10 @@ type Tree interface {
 	ID() string
 	// Each calls f for every file, in path order, until f returns an error.
 	Each(ctx context.Context, f func(File) error) error
+	// Select is Each for the files that pick wants. pick is asked about every file once, in no order and before the first call of
+	// f, with no data: the bytes of the others are not read, and need not be at hand. f may be nil if
+	// pick wants none.
+	Select(ctx context.Context, pick func(File) bool, f func(File) error) error
 	// ReadFile returns one file's bytes, or an error that wraps fs.ErrNotExist.
 	ReadFile(ctx context.Context, path string) ([]byte, error)
 }

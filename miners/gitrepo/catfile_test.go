@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -82,6 +83,36 @@ func TestTreeEach(t *testing.T) {
 	stop := errors.New("enough")
 	if err := tree.Each(t.Context(), func(File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped with %v", err)
+	}
+}
+
+// TestTreeSelect: what is not wanted is not read, so its bytes need not be at hand.
+func TestTreeSelect(t *testing.T) {
+	t.Parallel()
+	r := gittest.Build(t, treeScript)
+	tree, err := At(r.Dir).Tree(t.Context(), r.ID("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := strings.TrimSpace(r.Git("rev-parse", "main:a.txt"))
+	if err := os.Remove(filepath.Join(strings.TrimSpace(r.Git("rev-parse", "--absolute-git-dir")), "objects", lost[:2], lost[2:])); err != nil {
+		t.Fatal(err)
+	}
+	var asked, got []string
+	pick := func(f File) bool {
+		asked = append(asked, fmt.Sprintf("%s %v %d", f.Path, f.Mode, len(f.Data)))
+		return strings.HasPrefix(f.Path, "dir")
+	}
+	err = tree.Select(t.Context(), pick, func(f File) error {
+		got = append(got, fmt.Sprintf("%s %q", f.Path, f.Data))
+		return nil
+	})
+	wantAsked := []string{"a.txt -rw-r--r-- 0", "dir.txt -rw-r--r-- 0", "dir/sub/b.txt -rw-r--r-- 0", "l Lrwxrwxrwx 0", "run.sh -rwxr-xr-x 0"}
+	if diff := cmp.Diff([][]string{wantAsked, {`dir.txt "c\n"`, `dir/sub/b.txt "b\n"`}}, [][]string{asked, got}); diff != "" || err != nil {
+		t.Errorf("%v, asked and got (-want +got):\n%s", err, diff)
+	}
+	if err := tree.Each(t.Context(), func(File) error { return nil }); !errors.Is(err, ErrMissingObject) {
+		t.Errorf("all of them: %v", err)
 	}
 }
 

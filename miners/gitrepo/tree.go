@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -123,9 +124,18 @@ func nextEntry(data []byte, idSize int) (entry, []byte, error) {
 
 // Each calls f for every file in the order of paths, as git sorts them. An error of f ends it.
 func (t *Tree) Each(ctx context.Context, f func(File) error) error {
+	return t.Select(ctx, func(File) bool { return true }, f)
+}
+
+// Select is Each for the files that pick wants. It is asked about every file first, with no data; what it does not want is not read.
+func (t *Tree) Select(ctx context.Context, pick func(File) bool, f func(File) error) error {
 	entries, err := t.entries(ctx)
 	if err != nil {
 		return fmt.Errorf("listing tree %.12s: %w", t.id, err)
+	}
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return !pick(File{Path: e.name, Mode: fileMode(e.mode)}) })
+	if len(entries) == 0 {
+		return nil
 	}
 	return t.m.git.files(ctx, entries, f)
 }

@@ -165,8 +165,11 @@ func (c Crew) key(j Job) (any, error) {
 
 type empty struct{}
 
-func (empty) ID() string                                              { return "" }
-func (empty) Each(context.Context, func(replay.File) error) error     { return nil }
+func (empty) ID() string                                          { return "" }
+func (empty) Each(context.Context, func(replay.File) error) error { return nil }
+func (empty) Select(context.Context, func(replay.File) bool, func(replay.File) error) error {
+	return nil
+}
 func (empty) ReadFile(_ context.Context, path string) ([]byte, error) { return nil, errors.New(path) }
 
 func (c Crew) lead(ctx context.Context, j Job, key any) (log Log, spent agent.Spent, err error) {

@@ -86,7 +86,17 @@ func (l laid) shows(p string) bool {
 
 // Each implements replay.Tree.
 func (l laid) Each(ctx context.Context, f func(replay.File) error) error {
-	over := slices.Sorted(maps.Keys(l.files))
+	return l.Select(ctx, func(replay.File) bool { return true }, f)
+}
+
+// Select implements replay.Tree.
+func (l laid) Select(ctx context.Context, pick func(replay.File) bool, f func(replay.File) error) error {
+	var over []string
+	for _, p := range slices.Sorted(maps.Keys(l.files)) {
+		if pick(replay.File{Path: p, Mode: l.files[p].Mode}) {
+			over = append(over, p)
+		}
+	}
 	before := func(p string) error {
 		for len(over) > 0 && (p == "" || over[0] < p) {
 			if err := f(l.files[over[0]]); err != nil {
@@ -96,8 +106,8 @@ func (l laid) Each(ctx context.Context, f func(replay.File) error) error {
 		}
 		return nil
 	}
-	err := l.base.Each(ctx, func(file replay.File) error {
-		if err := before(file.Path); err != nil || !l.shows(file.Path) {
+	err := l.base.Select(ctx, func(file replay.File) bool { return l.shows(file.Path) && pick(file) }, func(file replay.File) error {
+		if err := before(file.Path); err != nil {
 			return err
 		}
 		return f(file)

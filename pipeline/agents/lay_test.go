@@ -65,6 +65,20 @@ func TestLay(t *testing.T) {
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Errorf("%v (-want +got):\n%s", err, d)
 		}
+		wanted, picked := replay.Contents{}, replay.Contents{}
+		pick := func(f replay.File) bool { return len(f.Path)%2 == 1 }
+		err = tree.Select(context.Background(), pick, func(f replay.File) error {
+			picked[f.Path] = replay.EntryOf(f)
+			return nil
+		})
+		for p, e := range want {
+			if len(p)%2 == 1 {
+				wanted[p] = e
+			}
+		}
+		if d := cmp.Diff(wanted, picked); err != nil || d != "" {
+			t.Errorf("picked, %v (-want +got):\n%s", err, d)
+		}
 		for _, p := range []string{"a", "a/b", "b", "z"} {
 			_, err := tree.ReadFile(context.Background(), p)
 			if _, ok := want[p]; !ok && !errors.Is(err, fs.ErrNotExist) {

@@ -15,6 +15,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/release"
 	"sluice/replay"
+	"sluice/replay/sandboxtest"
 )
 
 // files is a state in memory; a name that ends in "*" is executable, one that ends in "@" a symbolic link.
@@ -45,6 +46,10 @@ func (f files) Each(_ context.Context, visit func(replay.File) error) error {
 		}
 	}
 	return nil
+}
+
+func (f files) Select(ctx context.Context, pick func(replay.File) bool, visit func(replay.File) error) error {
+	return sandboxtest.Select(ctx, f, pick, visit)
 }
 
 func (f files) ReadFile(_ context.Context, path string) ([]byte, error) {

@@ -94,15 +94,16 @@ func (f *family) request(ctx context.Context, a attempt, heuristic *replay.Recip
 // present are the test files among the paths that the state has: those of a later change it may lack, or fail to collect.
 func present(ctx context.Context, t replay.Tree, paths []string) ([]string, error) {
 	var out []string
-	err := t.Each(ctx, func(f replay.File) error {
+	err := t.Select(ctx, func(f replay.File) bool {
 		if slices.Contains(paths, f.Path) && lang.Classify(f.Path) == lang.Test {
 			out = append(out, f.Path)
 		}
-		return nil
-	})
+		return false
+	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("listing test files: %w", err)
 	}
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -110,6 +110,10 @@ func (t tree) Each(ctx context.Context, f func(replay.File) error) error {
 	return classify(t.Tree.Each(ctx, func(g gitrepo.File) error { return f(replay.File(g)) }))
 }
 
+func (t tree) Select(ctx context.Context, pick func(replay.File) bool, f func(replay.File) error) error {
+	return classify(t.Tree.Select(ctx, func(g gitrepo.File) bool { return pick(replay.File(g)) }, func(g gitrepo.File) error { return f(replay.File(g)) }))
+}
+
 func (t tree) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	b, err := t.Tree.ReadFile(ctx, path)
 	return b, classify(err)

@@ -115,17 +115,18 @@ type tree struct {
 
 func listing(ctx context.Context, t replay.Tree) (tree, error) {
 	out := tree{files: map[string]bool{}, folders: map[string]bool{".": true}}
-	err := t.Each(ctx, func(f replay.File) error {
+	err := t.Select(ctx, func(f replay.File) bool {
 		out.files[f.Path] = true
 		out.list = append(out.list, f.Path)
 		for d := path.Dir(f.Path); !out.folders[d]; d = path.Dir(d) {
 			out.folders[d] = true
 		}
-		return nil
-	})
+		return false
+	}, nil)
 	if err != nil {
 		return out, fmt.Errorf("listing the tree: %w", err)
 	}
+	slices.Sort(out.list)
 	return out, nil
 }
 

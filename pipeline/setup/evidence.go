@@ -73,7 +73,7 @@ func top(ctx context.Context, t replay.Tree) (string, error) {
 	const most = 200
 	var lines []string
 	folders := map[string]int{}
-	err := t.Each(ctx, func(f replay.File) error {
+	err := t.Select(ctx, func(f replay.File) bool {
 		first, _, below := strings.Cut(f.Path, "/")
 		switch {
 		case below:
@@ -83,8 +83,8 @@ func top(ctx context.Context, t replay.Tree) (string, error) {
 		default:
 			lines = append(lines, f.Path)
 		}
-		return nil
-	})
+		return false
+	}, nil)
 	if err != nil {
 		return "", fmt.Errorf("listing the tree: %w", err)
 	}

@@ -224,7 +224,10 @@ type noTree struct{}
 
 func (noTree) ID() string                                          { return "" }
 func (noTree) Each(context.Context, func(replay.File) error) error { return nil }
-func (noTree) ReadFile(context.Context, string) ([]byte, error)    { return nil, fs.ErrNotExist }
+func (noTree) Select(context.Context, func(replay.File) bool, func(replay.File) error) error {
+	return nil
+}
+func (noTree) ReadFile(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 // installed returns the error of the first step that failed: the network's, or an *replay.InstallError.
 func installed(recipe []replay.Step, steps []replay.StepResult, log string) error {

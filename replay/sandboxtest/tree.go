@@ -54,6 +54,31 @@ func (t *Tree) Each(ctx context.Context, f func(replay.File) error) error {
 	return nil
 }
 
+// Select implements replay.Tree.
+func (t *Tree) Select(ctx context.Context, pick func(replay.File) bool, f func(replay.File) error) error {
+	return Select(ctx, t, pick, f)
+}
+
+// Select is Select of a tree whose data are in memory.
+func Select(ctx context.Context, t interface {
+	Each(context.Context, func(replay.File) error) error
+}, pick func(replay.File) bool, f func(replay.File) error) error {
+	wanted := map[string]bool{}
+	err := t.Each(ctx, func(file replay.File) error {
+		wanted[file.Path] = pick(replay.File{Path: file.Path, Mode: file.Mode})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.Each(ctx, func(file replay.File) error {
+		if !wanted[file.Path] {
+			return nil
+		}
+		return f(file)
+	})
+}
+
 // ReadFile implements replay.Tree.
 func (t *Tree) ReadFile(_ context.Context, path string) ([]byte, error) {
 	for _, file := range t.Files {

@@ -43,10 +43,8 @@ func readSource(t *project.Tree, root string) (*source, error) {
 	if root == "" {
 		prefix = ""
 	}
-	err := t.Each(func(f replay.File) error {
-		if !strings.HasPrefix(f.Path, prefix) || !strings.HasSuffix(f.Path, ".go") || f.Mode.Type() != 0 || len(f.Data) > project.MaxFile {
-			return nil
-		}
+	goFile := func(p string) bool { return strings.HasPrefix(p, prefix) && strings.HasSuffix(p, ".go") }
+	err := t.Each(goFile, func(f replay.File) error {
 		switch {
 		case !ignoredByGo(f.Path):
 			s.file(f)

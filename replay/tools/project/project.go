@@ -46,16 +46,16 @@ type Tree struct {
 // Scan lists a tree. The context holds for everything that is read later.
 func Scan(ctx context.Context, t replay.Tree) (*Tree, error) {
 	s := &Tree{ctx: ctx, tree: t, files: map[string]bool{}, dirs: map[string]bool{}}
-	err := t.Each(ctx, func(f replay.File) error {
+	err := t.Select(ctx, func(f replay.File) bool {
 		if f.Mode&fs.ModeSymlink != 0 {
-			return nil
+			return false
 		}
 		s.files[f.Path] = true
 		for d := path.Dir(f.Path); d != "." && !s.dirs[d]; d = path.Dir(d) {
 			s.dirs[d] = true
 		}
-		return nil
-	})
+		return false
+	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("listing the tree: %w", err)
 	}
@@ -76,8 +76,16 @@ func (t *Tree) HasAny(dir string, names []string) bool {
 // Files are the paths of all files, in no order.
 func (t *Tree) Files() iter.Seq[string] { return maps.Keys(t.files) }
 
-// Each calls f for every file, links too, in path order, until f returns an error.
-func (t *Tree) Each(f func(replay.File) error) error { return t.tree.Each(t.ctx, f) }
+// Each calls do for every file whose path pick wants, in path order, until do returns an error. Links and huge files are left out.
+func (t *Tree) Each(pick func(path string) bool, do func(replay.File) error) error {
+	wanted := func(f replay.File) bool { return f.Mode&fs.ModeSymlink == 0 && pick(f.Path) }
+	return t.tree.Select(t.ctx, wanted, func(f replay.File) error {
+		if len(f.Data) > MaxFile {
+			return nil
+		}
+		return do(f)
+	})
+}
 
 // Read returns a file's text; "" if there is none. A huge one counts as none: it declares nothing.
 func (t *Tree) Read(name string) (string, error) {

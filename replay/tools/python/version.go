@@ -314,10 +314,8 @@ var three = regexp.MustCompile(`(?m)^\s*async def |^\s*nonlocal |\bsuper\(\)|^\s
 func era(t *project.Tree, root string) (version, error) {
 	found := map[version]bool{}
 	modern := false
-	err := t.Each(func(f replay.File) error {
-		if !f.Mode.IsRegular() || path.Ext(f.Path) != ".py" || len(f.Data) > project.MaxFile || root != "" && !strings.HasPrefix(f.Path, root+"/") {
-			return nil
-		}
+	source := func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
+	err := t.Each(source, func(f replay.File) error {
 		modern = modern || three.Match(f.Data)
 		for _, r := range removals {
 			found[r.last] = found[r.last] || r.find.Match(f.Data)

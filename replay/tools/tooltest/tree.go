@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"sluice/replay"
+	"sluice/replay/sandboxtest"
 )
 
 // Tree is a tree in memory, text by path. A value that begins with "-> " is a link.
@@ -41,6 +42,11 @@ func (m Tree) Each(_ context.Context, f func(replay.File) error) error {
 		}
 	}
 	return nil
+}
+
+// Select is Each for the files that pick wants.
+func (m Tree) Select(ctx context.Context, pick func(replay.File) bool, f func(replay.File) error) error {
+	return sandboxtest.Select(ctx, m, pick, f)
 }
 
 // ReadFile returns a file.

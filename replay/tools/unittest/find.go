@@ -23,7 +23,7 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 		}
 	}
 	s := signs{root: root}
-	if err := t.Each(s.look); err != nil {
+	if err := t.Each(func(p string) bool { return s.settings(p) || s.test(p) }, s.look); err != nil {
 		return "", err
 	}
 	switch {
@@ -60,18 +60,26 @@ var (
 	derives     = regexp.MustCompile(`(?m)^\s*(?:import unittest|from unittest|from .* import .*\bTestCase\b)|^class .*\(.*TestCase\)`)
 )
 
+// settings says that a file may name the project's test tool.
+func (s *signs) settings(p string) bool {
+	return checks.MatchString(p) || checks.MatchString(strings.TrimPrefix(p, s.root+"/")) ||
+		settings.MatchString(path.Base(p)) && (below(s.root, p) || !strings.Contains(p, "/"))
+}
+
+// test says that a file is one of the project's tests, by its name.
+func (s *signs) test(p string) bool {
+	return below(s.root, p) && strings.HasSuffix(p, ".py") && testFile(path.Base(p))
+}
+
 func (s *signs) look(f replay.File) error {
-	if !f.Mode.IsRegular() || s.pytest != "" || len(f.Data) > project.MaxFile {
-		return nil
-	}
-	base, in := path.Base(f.Path), below(s.root, f.Path)
-	switch rel := strings.TrimPrefix(f.Path, s.root+"/"); {
-	case checks.MatchString(f.Path), checks.MatchString(rel), settings.MatchString(base) && (in || !strings.Contains(f.Path, "/")):
+	switch {
+	case s.pytest != "":
+	case s.settings(f.Path):
 		if namesPytest.Match(f.Data) {
 			s.pytest = f.Path
 		}
 		s.unittest = s.unittest || namesUnittest.Match(f.Data)
-	case in && strings.HasSuffix(base, ".py") && testFile(base):
+	case s.test(f.Path):
 		if needsPytest.Match(f.Data) {
 			s.pytest = f.Path
 		}
