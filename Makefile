@@ -35,6 +35,8 @@ check:
 # The figures of a whole build come as ratios: x-plain-git is mining and blame against the git program alone doing the least
 # that they need, x-sandbox-runs is the build's wall time against the sum of its sandbox runs. SLUICE_BENCH_REPO and
 # SLUICE_BENCH_SINCE measure a repository of yours instead of the demo's.
+# BenchmarkWorkers' x-one-worker is how many times as fast two workers are as one, environments being there; SLUICE_BENCH_SANDBOX=docker
+# takes the docker sandbox.
 # BenchmarkHour's x-gzip-grep is how many times as many bytes of a synthetic GH Archive hour a core gets through as gzip -dc | grep -c
 # does in the same run; SLUICE_BENCH_GHARCHIVE_MB=1024 takes an hour of a gigabyte instead of 256 MB.
 # BenchmarkJudgements' of-ideal is the share of the rate that a server of models allows which takes 50 ms and is asked 16 at once; s/10000

@@ -83,9 +83,9 @@ type Limits struct {
 	Wall   time.Duration // for the whole job
 	Memory int64         // bytes
 	Pids   int64
-	CPUs   float64
-	Output int64 // bytes kept of each step's stdout and stderr, cut in the middle with a mark
-	Disk   int64 // bytes one file may have
+	CPUs   float64 // the time of so many cores; what tools take for the number of cores goes by it
+	Output int64   // bytes kept of each step's stdout and stderr, cut in the middle with a mark
+	Disk   int64   // bytes one file may have
 }
 
 // Env is a prepared environment: Recipe.Install has run and its result can be shared by many jobs.
@@ -119,6 +119,8 @@ type Job struct {
 	Env      Env
 	Steps    []Step
 	Limits   Limits
+	// Ahead sets the clock of the steps' programs ahead, as far as they go by the C library and libfaketime is there (see ClockVars).
+	Ahead time.Duration
 }
 
 // Stop says how a step ended.
@@ -149,8 +151,9 @@ type StepResult struct {
 
 // Result is what a job did. Files are the regular files that it left in {out}, by relative path.
 type Result struct {
-	Steps []StepResult
-	Files map[string][]byte
+	Steps      []StepResult
+	Files      map[string][]byte
+	Conditions Conditions
 }
 
 // Step returns the result of the named step, or nil.

@@ -44,7 +44,7 @@ func (o *sandboxFlags) addFlags(f flagSet) {
 	f.DurationVar(&o.timeouts.Cleanup, "cleanup-timeout", time.Minute, "time limit of removing what a run made in the Docker engine")
 	f.StringVar(&o.memory, "memory", "4GB", "memory limit of one run")
 	f.Int64Var(&o.pids, "pids", 2048, "limit of processes of one run")
-	f.Float64Var(&o.cpus, "cpus", 0, "cores for one run (default: all)")
+	f.Float64Var(&o.cpus, "cpus", 0, "cores for one run: what tests see too (default: 1, on any machine)")
 	f.StringVar(&o.high, "env-high", "40GB", "remove the environments used longest ago once all take more than this; 0: only when the disk gets full")
 	f.StringVar(&o.low, "env-low", "", "… until they take no more than this (default: three quarters of --env-high)")
 	f.StringVar(&o.free, "env-free", "1GB", "begin nothing while the sandbox's disk has less than this free: remove environments, wait, and go on")

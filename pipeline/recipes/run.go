@@ -8,8 +8,8 @@ import (
 	"sluice/replay"
 )
 
-// RunVersion is part of every run's key: it is raised when the same commands would be read differently.
-const RunVersion = 1
+// RunVersion is part of every run's key: it is raised when the same commands would be read differently, or run with other defaults.
+const RunVersion = 2
 
 // RunKind is the kind of work that one run of a state's tests is: a run that showed a recipe to work is not done again where its outcome
 // is wanted.
@@ -37,7 +37,11 @@ func RunInputs(sandbox string, r replay.Recipe, j replay.Job, repeat int) any {
 		}
 		overlays = append(overlays, k)
 	}
-	return []any{RunVersion, sandbox, r.Fingerprint, j.Tree.ID(), overlays, j.Steps, j.Limits, repeat}
+	key := []any{RunVersion, sandbox, r.Fingerprint, j.Tree.ID(), overlays, j.Steps, j.Limits, repeat}
+	if j.Ahead != 0 {
+		key = append(key, j.Ahead)
+	}
+	return key
 }
 
 const (

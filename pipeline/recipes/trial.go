@@ -25,6 +25,8 @@ type Trial struct {
 	Report replay.Report `json:"report,omitzero"`
 	Log    string        `json:"log,omitempty"` // the end of what the last part printed
 	Wall   time.Duration `json:"wall_ns,omitempty"`
+	// Conditions are those of the run: who wants its outcome wants to know them.
+	Conditions replay.Conditions `json:"conditions,omitzero"`
 }
 
 // Tests counts those that ran: neither skipped nor missing.
@@ -124,7 +126,7 @@ func (l *Ladder) run(ctx context.Context, q Request, s state, r replay.Recipe) (
 		if err != nil {
 			return Trial{}, err
 		}
-		return Trial{Report: tool.Parse(r, s.target, res), Log: LogOf(res), Wall: l.now().Sub(started)}, nil
+		return Trial{Report: tool.Parse(r, s.target, res), Log: LogOf(res), Wall: l.now().Sub(started), Conditions: res.Conditions}, nil
 	})
 	t.Ran = err == nil
 	return t, err

@@ -55,9 +55,9 @@ const (
 	selfDestruct = 10 * time.Minute
 )
 
-func defaultLimits(cpus int) replay.Limits {
+func defaultLimits() replay.Limits {
 	return replay.Limits{
-		Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: float64(max(cpus, 1)), Output: 16 << 20, Disk: 1 << 30,
+		Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: replay.DefaultCPUs, Output: 16 << 20, Disk: 1 << 30,
 	}
 }
 
@@ -101,6 +101,9 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 		Labels:     map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run, labelJob: b.job},
 	}
 	host := hostConfig(b)
+	if most := int64(s.info.NCPU) * 1e9; most > 0 {
+		host.NanoCPUs = min(host.NanoCPUs, most) // an engine refuses to promise more than it has
+	}
 	host.Runtime, host.SecurityOpt = s.o.Walls.Runtime, s.security
 	if b.network == "none" && s.ipv6() { // engines switch it off where they give no network, and name ::1 localhost all the same
 		host.Sysctls = map[string]string{"net.ipv6.conf.all.disable_ipv6": "0"}

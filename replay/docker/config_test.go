@@ -50,9 +50,9 @@ func TestConfig(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	d := defaultLimits(0)
-	if d.CPUs != 1 {
-		t.Errorf("an engine that does not tell its CPUs gives %v", d.CPUs)
+	d := defaultLimits()
+	if d.CPUs != replay.DefaultCPUs {
+		t.Errorf("a job gets %v CPUs on any machine, not %v", replay.DefaultCPUs, d.CPUs)
 	}
 	got := merge(replay.Limits{Wall: time.Second, Pids: 5}, d)
 	want := d

@@ -47,9 +47,9 @@ type Options struct {
 	Host    string // address of the engine; "" = DOCKER_HOST and its companions, else the engine's default socket
 	Network NetworkOptions
 	// Limits are the defaults of jobs. What is zero here too: 30 minutes, 4 GiB, 2048
-	// processes, all of the engine's CPUs, 16 MiB of output, files of 1 GiB.
+	// processes, replay.DefaultCPUs, 16 MiB of output, files of 1 GiB.
 	Limits replay.Limits
-	// Install are the limits of building environments; what is zero is that of Limits.
+	// Install are the limits of building environments; what is zero is that of Limits, but for the CPUs: all of the engine's.
 	Install replay.Limits
 	// Total bounds the bytes that all files of one job may have together; 0 = 10 GiB. It is watched, not reserved: a
 	// job can exceed it for about two seconds, and ends as replay.DiskFull.
@@ -164,13 +164,14 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if err != nil {
 		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
 	}
+	o.Install.CPUs = or(o.Install.CPUs, float64(max(info.NCPU, 1)))
 	security, names, err := o.Walls.pin(info)
 	if err != nil {
 		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
 	}
 	s := &Sandbox{
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),
-		limits:   merge(o.Limits, defaultLimits(info.NCPU)),
+		limits:   merge(o.Limits, defaultLimits()),
 		free:     func() (uint64, bool) { return DiskFree(api, info) },
 		gone:     newRemovals(),
 		security: security, securityNames: names, pulls: make(chan struct{}, 1),

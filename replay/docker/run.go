@@ -45,9 +45,12 @@ func (s *Sandbox) runOnce(ctx context.Context, j replay.Job) (res replay.Result,
 	if err != nil {
 		return res, s.runError(j, err)
 	}
-	if res, err = b.results(ctx, j.Steps, j.Env.Recipe.Env); err != nil {
+	env := []map[string]string{limits.CoreVars(), j.Env.Recipe.Env, replay.ClockVars(j.Ahead)}
+	if res, err = b.results(ctx, j.Steps, env...); err != nil {
 		return res, s.runError(j, err)
 	}
+	res.Conditions = j.Conditions(s.Walls(), limits, b.places.environ(env...))
+	res.Conditions.Kernel, res.Conditions.Cores = s.info.KernelVersion, s.info.NCPU
 	return res, nil
 }
 

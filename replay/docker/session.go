@@ -76,10 +76,11 @@ func (s *Sandbox) sessionBox(ctx context.Context, spec replay.SessionSpec) (b bo
 	b = boxSpec{job: spec.Name, network: "none", user: s.o.User, limits: merge(spec.Limits, s.limits)}
 	if spec.Env != nil {
 		b.image = spec.Env.ID
-		return b, []map[string]string{spec.Env.Recipe.Env}, nil, nil
+		return b, []map[string]string{b.limits.CoreVars(), spec.Env.Recipe.Env}, nil, nil
 	}
 	env = []map[string]string{spec.Recipe.Env}
 	if spec.Build {
+		b.limits.CPUs = or(spec.Limits.CPUs, s.o.Install.CPUs)
 		b.network, b.caps, b.user = or(s.o.Network.Mode, "bridge"), installCaps, rootUser
 		if ca, err = s.o.Network.bundle(); err != nil {
 			return b, nil, nil, err

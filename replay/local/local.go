@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sluice/internal/process"
 	"sluice/replay"
 )
@@ -56,7 +58,8 @@ type Sandbox struct {
 	owner process.ID
 	host  host
 	groups
-	caps Capabilities
+	caps   Capabilities
+	kernel string // its release
 
 	mu     sync.Mutex
 	states map[string]bool // throw-away folders in use
@@ -88,7 +91,11 @@ func New(o Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the local sandbox: %w", err)
 	}
-	s := &Sandbox{opts: withDefaults(o), owner: me, host: findHost(o.Tools), states: map[string]bool{}}
+	var kernel unix.Utsname
+	if err := unix.Uname(&kernel); err != nil {
+		return nil, fmt.Errorf("opening the local sandbox: asking for the kernel's version: %w", err)
+	}
+	s := &Sandbox{opts: withDefaults(o), owner: me, kernel: unix.ByteSliceToString(kernel.Release[:]), host: findHost(o.Tools), states: map[string]bool{}}
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("removing what dead runs left: %w", err)
 	}
@@ -123,7 +130,7 @@ func checkRoot(root string) (string, error) {
 
 func withDefaults(o Options) Options {
 	cpus := float64(runtime.NumCPU())
-	o.Limits = merge(o.Limits, replay.Limits{Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: cpus, Output: 1 << 20, Disk: 2 << 30})
+	o.Limits = merge(o.Limits, replay.Limits{Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: replay.DefaultCPUs, Output: 1 << 20, Disk: 2 << 30})
 	o.Install = merge(o.Install, replay.Limits{Wall: 30 * time.Minute, Memory: 8 << 30, Pids: 4096, CPUs: cpus, Output: 256 << 10, Disk: 8 << 30})
 	if o.MaxDisk == 0 {
 		o.MaxDisk = 16 << 30

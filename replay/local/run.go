@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"sluice/replay"
 )
@@ -29,7 +30,7 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 			res, err = replay.Result{}, errors.Join(err, cerr)
 		}
 	}()
-	se.vars = []map[string]string{offline, j.Env.Recipe.Env}
+	se.vars = []map[string]string{offline, limits.CoreVars(), j.Env.Recipe.Env, replay.ClockVars(j.Ahead)}
 	all := func(string) bool { return true }
 	if err := writeTree(ctx, se.view.state.path("tree"), j.Tree, all, j.Overlays); err != nil {
 		return res, fmt.Errorf("running %s: %w", j.Name, err)
@@ -40,6 +41,8 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	if res.Files, err = collect(se.view.state.dir, se.view.state.outName); err != nil {
 		return res, fmt.Errorf("collecting the reports of %s: %w", j.Name, err)
 	}
+	res.Conditions = j.Conditions(s.Walls(), limits, se.places.environ(s.host.path, se.vars...))
+	res.Conditions.Kernel, res.Conditions.Cores = s.kernel, runtime.NumCPU()
 	return res, nil
 }
 

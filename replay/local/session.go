@@ -73,7 +73,7 @@ func (s *Sandbox) openSession(ctx context.Context, spec replay.SessionSpec, l re
 		if err != nil {
 			return nil, err
 		}
-		se.vars = []map[string]string{offline, spec.Env.Recipe.Env}
+		se.vars = []map[string]string{offline, l.CoreVars(), spec.Env.Recipe.Env}
 		return se, nil
 	}
 	v, vars := view{readOnly: spec.ReadOnly}, offline

@@ -71,6 +71,7 @@ func checks() []check {
 	all = append(all, stepChecks()...)
 	all = append(all, hostileChecks()...)
 	all = append(all, sessionChecks()...)
+	all = append(all, conditionChecks()...)
 	return append(all, envChecks()...)
 }
 
