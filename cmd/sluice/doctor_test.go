@@ -59,6 +59,7 @@ func TestImageChecks(t *testing.T) {
 	}
 	want := map[string]checkStatus{
 		"image for Go and Python": statusMissing, "image for JavaScript and TypeScript": statusWarning, "image for Rust": statusWarning,
+		"image for Python up to 3.12": statusWarning, "image for Python up to 3.10, and Python 2": statusWarning,
 		"image for Java and Kotlin": statusWarning, "image for C and C++": statusWarning,
 	}
 	if d := cmp.Diff(want, got); d != "" {
