@@ -94,11 +94,12 @@ public class MavenTests extends AbstractMavenLifecycleParticipant {
     private void levels(MavenProject p) {
         Properties props = p.getProperties();
         int wanted = 0;
-        boolean said = false;
+        boolean source = false, target = false;
         for (String k : new String[] {"source", "target", "release", "testSource", "testTarget", "testRelease"}) {
             String v = props.getProperty("maven.compiler." + k);
             if (v != null) {
-                said = true;
+                source |= k.equals("source");
+                target |= k.equals("target");
                 wanted = Math.max(wanted, level(v));
                 if (level(v) > 0 && level(v) < oldest) {
                     props.setProperty("maven.compiler." + k, "" + oldest);
@@ -121,7 +122,8 @@ public class MavenTests extends AbstractMavenLifecycleParticipant {
                 for (String k : new String[] {"source", "target", "release", "testSource", "testTarget", "testRelease"}) {
                     Xpp3Dom d = ((Xpp3Dom) o).getChild(k);
                     if (d != null && level(d.getValue()) > 0) {
-                        said = true;
+                        source |= k.equals("source");
+                        target |= k.equals("target");
                         wanted = Math.max(wanted, level(d.getValue()));
                         if (level(d.getValue()) < oldest) {
                             d.setValue("" + oldest);
@@ -130,9 +132,13 @@ public class MavenTests extends AbstractMavenLifecycleParticipant {
                 }
             }
         }
-        if (!said) {
-            props.setProperty("maven.compiler.source", "" + Math.max(8, oldest));
-            props.setProperty("maven.compiler.target", "" + Math.max(8, oldest));
+        // Also where only a release is named: compiler plugins before 3.6 do not know that word, and later ones prefer it.
+        String level = "" + Math.max(wanted > 0 ? wanted : 8, oldest);
+        if (!source) {
+            props.setProperty("maven.compiler.source", level);
+        }
+        if (!target) {
+            props.setProperty("maven.compiler.target", level);
         }
         if (wanted < 16) {
             for (Plugin x : p.getBuild().getPlugins()) {
