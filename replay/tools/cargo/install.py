@@ -2,6 +2,7 @@
 # compiles them under a workspace of stubs. Its arguments: the way, the environment's folder, and what to do as JSON.
 import hashlib
 import io
+import lzma
 import platform
 import shutil
 import tarfile
@@ -50,7 +51,7 @@ def component(server, manifest, name, where):
     data = download(server + address[len(HOME):] if address.startswith(HOME) else address)
     wanted = package.get("xz_hash") if "xz_url" in package else package.get("hash")
     if hashlib.sha256(data).hexdigest() != wanted:
-        raise SystemExit("the component " + name + " is not what its manifest says")
+        raise ValueError("the component " + name + " is not what its manifest says")
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             archive.extractall(folder)
@@ -67,26 +68,43 @@ def component(server, manifest, name, where):
     return True
 
 
-def toolchain(env, channel, components, needed):
-    """Brings a toolchain. One that does not exist is a failure where the code needs it; else the image's is tried."""
+def toolchain(env, channel, components, wanted):
+    """Brings a toolchain. One that cannot be had is said, and the one that is there is used, unless the code needs a newer one."""
     where = os.path.join(env, "rust")
-    server = os.environ.get("RUSTUP_DIST_SERVER") or HOME
     say("toolchain", channel)
+    try:
+        reason = unpack(os.environ.get("RUSTUP_DIST_SERVER") or HOME, channel, components, where)
+    except (OSError, EOFError, ValueError, KeyError, tarfile.TarError, lzma.LZMAError) as e:
+        reason = str(e) or type(e).__name__
+    if not reason:
+        return 0
+    shutil.rmtree(where, ignore_errors=True)
+    have = version("rustc", surroundings(env))
+    if wanted and have < wanted:
+        say("the toolchain", channel, "cannot be had:", reason + "; the code needs it, and here is", shown(have))
+        return 1
+    say("NOTE: the toolchain", channel, "cannot be had:", reason + "; Rust", shown(have), "is used instead")
+    return 0
+
+
+def shown(numbers):
+    return ".".join(str(n) for n in numbers)
+
+
+def unpack(server, channel, components, where):
+    """Downloads a toolchain. It returns why that is not possible, or nothing."""
     try:
         manifest = channel_manifest(server, channel)
     except urllib.error.HTTPError as e:
-        say("there is no toolchain", channel + ":", e)
-        return 1 if needed else 0
+        return "there is none: " + str(e)
     shutil.rmtree(where, ignore_errors=True)
     for name in ["rustc", "cargo", "rust-std"]:
         if not component(server, manifest, name, where):
-            say("the toolchain", channel, "has no", name, "for", triple())
-            shutil.rmtree(where, ignore_errors=True)
-            return 1 if needed else 0
+            return "it has no " + name + " for " + triple()
     for name in components:
         if not component(server, manifest, name, where):
             say("the toolchain has no component", name)
-    return 0
+    return None
 
 
 def lay(folder, files):
@@ -107,21 +125,52 @@ def fetch(env, tree, what):
     variables, top = surroundings(env), os.path.join(env, "stub", what["root"])
     lay(os.path.join(env, "stub"), what["files"])
     lock, kept = os.path.join(tree, what["root"], "Cargo.lock"), os.path.join(top, "Cargo.lock")
-    if os.path.exists(lock):
-        shutil.copy(lock, kept)
-    found = os.path.exists(lock) and tried(["cargo", "fetch", "--locked"], variables, top)
-    if not found and not tried(["cargo", "fetch"], variables, top):
-        if not os.path.exists(lock):
-            return 1
-        say("the lock file cannot be used; once more without it")
-        os.remove(kept)
-        if not tried(["cargo", "fetch"], variables, top):
-            return 1
+    if not (from_lock(lock, kept, variables, top) if os.path.exists(lock) else from_manifests(variables, top)):
+        return 1
     if not os.path.exists(kept):
         tried(["cargo", "generate-lockfile", "--offline"], variables, top)
     if os.path.exists(kept):
         lay(env, {"lock/Cargo.lock": open(kept).read()})
     return newer(env, variables, top)
+
+
+def from_lock(lock, kept, variables, top):
+    """Brings what a lock file says. One that lags behind its manifests is completed, and what was changed in it is said."""
+    shutil.copy(lock, kept)
+    if tried(["cargo", "fetch", "--locked"], variables, top):
+        return True
+    if tried(["cargo", "fetch"], variables, top):
+        before, after = versions(lock), versions(kept)
+        if before != after:
+            say("NOTE: the lock file does not fit its manifests, and was completed;", changes(before, after))
+        return True
+    say("NOTE: the lock file cannot be used; versions are those of today")
+    os.remove(kept)
+    return tried(["cargo", "fetch"], variables, top)
+
+
+def from_manifests(variables, top):
+    """Brings the newest versions that fit, or those of a day. That cargo can tell is unstable: https://doc.rust-lang.org/cargo/reference/unstable.html"""
+    day = os.environ.get("SLUICE_BEFORE")
+    if not day:
+        return tried(["cargo", "fetch"], variables, top)
+    args = ["cargo", "generate-lockfile", "-Z", "unstable-options", "--publish-time", day + "T00:00:00Z"]
+    return tried(args, dict(variables, RUSTC_BOOTSTRAP="1"), top) and tried(["cargo", "fetch", "--locked"], variables, top)
+
+
+def versions(lock):
+    """The packages of a lock file that come from elsewhere."""
+    import tomllib
+    try:
+        with open(lock, "rb") as f:
+            return {(p["name"], p["version"]) for p in tomllib.load(f).get("package", []) if p.get("source")}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def changes(before, after):
+    parts = [("new", after - before), ("gone", before - after)]
+    return "; ".join(word + ": " + (", ".join(n + " " + v for n, v in sorted(some)[:20]) or "nothing") for word, some in parts)
 
 
 def newer(env, variables, top):
@@ -136,7 +185,7 @@ def newer(env, variables, top):
         return 0
     want = ".".join(str(n) for n in (want + (0, 0))[:3])
     say("a dependency wants Rust", want)
-    toolchain(env, want, [], False)
+    toolchain(env, want, [], ())
     return 0
 
 
@@ -180,7 +229,7 @@ def compile_dependencies(env, what):
 def main():
     way, env, what = sys.argv[1], sys.argv[2], json.loads("".join(sys.argv[4:]))
     if way == "toolchain":
-        return toolchain(env, what["channel"], what["components"], what["needed"])
+        return toolchain(env, what["channel"], what["components"], numbers(what["channel"]) if what["needed"] else ())
     if way == "fetch":
         return fetch(env, sys.argv[3], what)
     return compile_dependencies(env, what)

@@ -58,7 +58,7 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	r.Inputs = []string{path.Join(root, lockFile)}
-	r.Install, err = installSteps(root, files)
+	r.Install, err = installSteps(w, files)
 	r.Build = []replay.Step{{
 		Name: "lock file", MustPass: true,
 		Args: []string{"sh", "-c", `[ ! -e "$1" ] || cp "$1" "$2"`, "sh", "{env}/lock/" + lockFile, path.Join("{tree}", root, lockFile)},
@@ -68,11 +68,18 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 
 // what is told to the program that makes environments.
 type stubbed struct {
-	Root  string            `json:"root"`
-	Files map[string]string `json:"files"`
+	Root   string            `json:"root"`
+	Locked bool              `json:"locked"` // the tree has a lock file
+	Files  map[string]string `json:"files"`
 }
 
-func installSteps(root string, files map[string]string) ([]replay.Step, error) {
+// Steps of Install.
+const (
+	stepDependencies = "dependencies"
+	stepCompile      = "compile dependencies"
+)
+
+func installSteps(w *workspace, files map[string]string) ([]replay.Step, error) {
 	size := 0
 	for name, text := range files {
 		size += len(name) + len(text)
@@ -81,10 +88,13 @@ func installSteps(root string, files map[string]string) ([]replay.Step, error) {
 		return nil, project.ErrNoRecipe{Reason: fmt.Sprintf("the manifests of the workspace have %d bytes, more than %d", size, maxStubs)}
 	}
 	return []replay.Step{
-		{Name: "dependencies", MustPass: true, Args: install("fetch", stubbed{root, files})},
-		{Name: "compile dependencies", Warm: true, Args: install("compile", stubbed{root, nil})},
+		{Name: stepDependencies, MustPass: true, Args: install("fetch", stubbed{w.root, w.locked, files})},
+		{Name: stepCompile, Warm: true, Args: install("compile", stubbed{w.root, w.locked, nil})},
 	}, nil
 }
+
+// installArgs is how many arguments come before what is told.
+const installArgs = 6
 
 // install is the command of one way to make an environment.
 func install(way string, what any) []string {

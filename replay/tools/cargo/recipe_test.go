@@ -47,9 +47,9 @@ func mustRecipe(t testing.TB, tree tooltest.Tree, paths ...string) replay.Recipe
 func stubsOf(t testing.TB, r replay.Recipe) map[string]string {
 	t.Helper()
 	for _, s := range r.Install {
-		if s.Name == "dependencies" {
+		if s.Name == stepDependencies {
 			var what stubbed
-			if err := json.Unmarshal([]byte(strings.Join(s.Args[6:], "")), &what); err != nil {
+			if err := json.Unmarshal([]byte(strings.Join(s.Args[installArgs:], "")), &what); err != nil {
 				t.Fatal(err)
 			}
 			return what.Files
@@ -285,7 +285,7 @@ func TestToolchain(t *testing.T) {
 		got := ""
 		if r.Base != nil {
 			var tc chosen
-			if err := json.Unmarshal([]byte(r.Base.Install[0].Args[6]), &tc); err != nil {
+			if err := json.Unmarshal([]byte(r.Base.Install[0].Args[installArgs]), &tc); err != nil {
 				t.Fatal(err)
 			}
 			text, _ := json.Marshal(tc.Components)

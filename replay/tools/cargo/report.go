@@ -80,7 +80,7 @@ func (a *analysis) run(r *run) {
 
 // program is a target with a main function of its own: one test.
 func (a *analysis) program(r *run, end event, ended bool) {
-	t := replay.Test{ID: r.scope + "::(main)", Outcome: replay.Pass, Message: end.Words}
+	t := replay.Test{ID: r.scope + "::(main)", Outcome: replay.Pass, Message: numberless(end.Words)}
 	switch {
 	case end.Late, !ended && a.step.Stop == replay.Timeout:
 		t.Outcome = replay.TimedOut
@@ -200,7 +200,7 @@ func (r *run) outcome(name string, t *oneTest, end event, ended bool, stop repla
 	}
 	switch {
 	case end.Late, !ended && stop == replay.Timeout:
-		return replay.Test{Outcome: replay.TimedOut, Message: end.Words}
+		return replay.Test{Outcome: replay.TimedOut, Message: numberless(end.Words)}
 	case !ended, end.crashed(), r.suites == 0:
 		return replay.Test{Outcome: replay.Error, Kind: replay.Crash, Message: died(end)}
 	}
@@ -223,7 +223,7 @@ var (
 	// Words of rustc and rustdoc where an example does not compile.
 	docBuild = regexp.MustCompile(`(?m)^(?:error(?:\[E\d+\])?: |Couldn't compile the test)`)
 	asserted = regexp.MustCompile(`(?m)(?:assertion (?:failed|.left .{1,8} right. failed|failed: ` + "`" + `)|test did not panic as expected|did not contain expected string)`)
-	panics   = regexp.MustCompile(`(?m)^(?:thread '.*' (?:\(\d+\) )?panicked at|Error: )`)
+	panics   = regexp.MustCompile(`(?m)^(?:thread '.*' panicked at|Error: )`)
 )
 
 func kindOf(words string) replay.Kind {
@@ -233,8 +233,14 @@ func kindOf(words string) replay.Kind {
 	return replay.Exception
 }
 
+// threadNumber is what newer releases write beside a thread's name; it is another one in each run.
+var threadNumber = regexp.MustCompile(`(?m)^(thread '.*') \(\d+\) (panicked at )`)
+
+func numberless(words string) string { return threadNumber.ReplaceAllString(words, "$1 $2") }
+
 // panicWords begins with the panic: what a test printed before is not its failure.
 func panicWords(words string) string {
+	words = numberless(words)
 	if at := panics.FindStringIndex(words); at != nil {
 		return words[at[0]:]
 	}
@@ -246,7 +252,7 @@ func died(e event) string {
 	if e.Signal != 0 {
 		how = fmt.Sprintf("signal %d", e.Signal)
 	}
-	return strings.TrimSpace(how + "\n" + e.Words)
+	return strings.TrimSpace(how + "\n" + numberless(e.Words))
 }
 
 // agree compares the exit code with all that was found.
