@@ -99,15 +99,32 @@ func box(t *testing.T, made map[string]bool) replay.Sandbox {
 	return s
 }
 
-// TestWorkspace: states that differ in sources only share an environment, and nothing of one is in the other.
+// TestWorkspace: states that differ in sources only share an environment, and nothing of one is in the other. Of the second one only a
+// target is compiled, with what it needs.
 func TestWorkspace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it installs from the registry, and compiles")
 	}
 	made := map[string]bool{}
 	s := box(t, made)
-	for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
-		tree := workspaceTree(answer)
+	for _, c := range []struct {
+		answer string
+		target replay.Target
+		want   string
+	}{
+		{"1", replay.Target{}, `
+			app/test/plain::(main) pass
+			app/test/uses::program pass
+			app/test/uses::script pass
+			lib/doc::lib/src/lib.rs - answer pass
+			lib::tests::macros pass
+			`},
+		{"2", replay.Target{Paths: []string{"app/tests/uses.rs"}}, `
+			app/test/uses::program fail assertion
+			app/test/uses::script fail assertion
+			`},
+	} {
+		tree := workspaceTree(c.answer)
 		r, err := tools.Detect(t.Context(), tree, tools.Options{Paths: []string{"lib/src/lib.rs"}})
 		if err != nil {
 			t.Fatal(err)
@@ -121,16 +138,11 @@ func TestWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := s.Run(t.Context(), replay.Job{Name: "workspace", Tree: tree, Env: env, Steps: run.Steps(r, replay.Target{})})
+		res, err := s.Run(t.Context(), replay.Job{Name: "workspace", Tree: tree, Env: env, Steps: run.Steps(r, c.target)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		tooltest.Diff(t, run.Parse(r, replay.Target{}, res), tooltest.View{Phases: "ok ok ok", Tests: `
-			app/test/plain::(main) pass
-			app/test/uses::program ` + want + `
-			app/test/uses::script ` + want + `
-			lib/doc::lib/src/lib.rs - answer ` + want + `
-			lib::tests::macros ` + want + "\n"})
+		tooltest.Diff(t, run.Parse(r, c.target, res), tooltest.View{Phases: "ok ok ok", Tests: c.want})
 	}
 	if len(made) != 1 {
 		t.Errorf("states that differ in sources only have %d environments", len(made))
