@@ -155,15 +155,42 @@ def from_manifests(variables, top):
     if not day:
         return tried(["cargo", "fetch"], variables, top)
     args = ["cargo", "generate-lockfile", "-Z", "unstable-options", "--publish-time", day + "T00:00:00Z"]
-    return tried(args, dict(variables, RUSTC_BOOTSTRAP="1"), top) and tried(["cargo", "fetch", "--locked"], variables, top)
+    if not tried(args, dict(variables, RUSTC_BOOTSTRAP="1"), top):
+        return False
+    silent = undated(versions(os.path.join(top, "Cargo.lock"), ("registry+", "sparse+")), os.path.join(variables["CARGO_HOME"], "registry", "index"))
+    if silent:
+        say("the index does not tell when these were published:", ", ".join(n + " " + v for n, v in silent[:20]))
+        return False
+    return tried(["cargo", "fetch", "--locked"], variables, top)
 
 
-def versions(lock):
-    """The packages of a lock file that come from elsewhere."""
+def undated(packages, index):
+    """The packages of which the index, as cargo keeps it, does not say when they were published: cargo takes them whatever the day."""
+    names, said = {name.lower() for name, _ in packages}, set()
+    for at, _, files in os.walk(index):
+        for name in names & set(files) if ".cache" in at else ():
+            with open(os.path.join(at, name), "rb") as f:
+                for part in f.read().split(b"\0"):
+                    entry = parsed(part)
+                    said |= {(entry.get("name"), entry.get("vers"))} if entry.get("pubtime") else set()
+    return sorted(packages - said)
+
+
+def parsed(text):
+    try:
+        entry = json.loads(text) if text.startswith(b"{") else None
+    except ValueError:
+        entry = None
+    return entry if isinstance(entry, dict) else {}
+
+
+def versions(lock, sources=("",)):
+    """The packages of a lock file that come from elsewhere: their names and versions."""
     import tomllib
     try:
         with open(lock, "rb") as f:
-            return {(p["name"], p["version"]) for p in tomllib.load(f).get("package", []) if p.get("source")}
+            return {(p["name"], p["version"]) for p in tomllib.load(f).get("package", [])
+                    if p.get("source") and p["source"].startswith(sources)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return set()
 

@@ -110,3 +110,28 @@ func TestLagging(t *testing.T) {
 		t.Errorf("%v: %q, want %q", err, out, want)
 	}
 }
+
+// TestUndated: an index that does not say when a version was published makes no environment of a day.
+func TestUndated(t *testing.T) {
+	t.Parallel()
+	python(t)
+	cut := strings.Index(installProgram, "def main():")
+	program := installProgram[:cut] + "print(undated({('Told', '1.0.0'), ('silent', '1.0.0'), ('silent', '2.0.0'), ('gone', '1.0.0')}, sys.argv[1]))\n"
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "index.example.org-1", ".cache", "x")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"told":   "\x03\x02\x00\x00\x00etag\x001.0.0\x00" + `{"name":"Told","vers":"1.0.0","pubtime":"2024-01-01T00:00:00Z"}` + "\x00",
+		"silent": "1.0.0\x00" + `{"name":"silent","vers":"1.0.0"}` + "\x00{no\x00[1]\x002.0.0\x00" + `{"name":"silent","vers":"2.0.0","pubtime":"2024-01-01T00:00:00Z"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(cache, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command("python3", "-c", program, dir).CombinedOutput()
+	if want := "[('gone', '1.0.0'), ('silent', '1.0.0')]\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %q, want %q", err, out, want)
+	}
+}
