@@ -1,16 +1,22 @@
 package cargo
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"sluice/replay"
 	"sluice/replay/tools/project"
 )
 
-// Find finds the workspace: the one that most touched files are in, else the root's, else the only one near the root.
+// Find finds the workspace: the one that most touched files are in, of those that have tests, else the root's, else the only one near the
+// root.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 	votes := map[string]int{}
 	for _, p := range paths {
@@ -26,19 +32,51 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 		}
 		roots[root] += n
 	}
-	best, most := "", 0
-	for root, n := range roots {
-		if n > most || n == most && (len(root) < len(best) || len(root) == len(best) && root < best) {
-			best, most = root, n
+	list := slices.SortedFunc(maps.Keys(roots), func(a, b string) int {
+		return cmp.Or(cmp.Compare(roots[b], roots[a]), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	if len(list) == 0 {
+		if t.Has(manifestFile) {
+			return "", nil
+		}
+		return only(t)
+	}
+	for _, root := range list {
+		if root == "" {
+			return "", nil
+		}
+		some, err := tested(t, root)
+		if some || err != nil {
+			return root, err
 		}
 	}
-	switch {
-	case most > 0:
-		return best, nil
-	case t.Has(manifestFile):
+	if t.Has(manifestFile) { // what was touched measures or fuzzes the package, as a package of its own
 		return "", nil
 	}
-	return only(t)
+	return list[0], nil
+}
+
+var (
+	testCode = regexp.MustCompile("#\\[(?:[a-z_]+::)*(?:test|rstest|test_case|quickcheck)\\b|#\\[cfg\\((?:all\\()?test\\b|\\b(?:proptest|quickcheck)! ?\\{|(?m:^\\s*//[/!]\\s*```)")
+	errFound = errors.New("found")
+)
+
+// tested reports whether there may be tests in a folder: in its sources, or as programs of their own.
+func tested(t *project.Tree, root string) (bool, error) {
+	inside := func(f string) bool {
+		_, ok := below(root, f)
+		return ok && (strings.HasSuffix(f, ".rs") || path.Base(f) == manifestFile)
+	}
+	err := t.Each(inside, func(f replay.File) error {
+		if testCode.Match(f.Data) || bytes.Contains(f.Data, []byte("[[test]]")) {
+			return errFound
+		}
+		return nil
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // nearest is the folder of the package that a file is in. A package that is data of tests is none.

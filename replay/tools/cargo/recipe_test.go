@@ -219,10 +219,11 @@ func TestFind(t *testing.T) {
 		"Cargo.toml":   one + "[workspace]\nmembers = [\"m\"]\nexclude = [\"fuzz\"]\n[dependencies]\np = { path = \"p\" }\n",
 		"m/Cargo.toml": "[package]\nname = \"m\"\n", "p/Cargo.toml": "[package]\nname = \"p\"\n", "fuzz/Cargo.toml": "[package]\nname = \"fuzz\"\n[dependencies]\none = { path = \"..\" }\n",
 		"tests/data/Cargo.toml": "[package]\nname = \"data\"\n", "aside/Cargo.toml": "[package]\nname = \"aside\"\nworkspace = \"../fuzz\"\n",
+		"fuzz/src/lib.rs": "#[cfg(test)]\nmod tests {}\n", "measure/Cargo.toml": "[package]\nname = \"measure\"\n", "measure/src/main.rs": "// test\nfn main() {}\n",
 	}
 	for paths, want := range map[string]string{
 		"": "", "m/src/a.rs": "", "p/x.rs": "", "fuzz/src/a.rs": "fuzz", "tests/data/src/main.rs": "", "aside/x.rs": "fuzz", "m/a.rs fuzz/a.rs fuzz/b.rs": "fuzz",
-		"m/a.rs fuzz/a.rs": "", "README.md": "",
+		"m/a.rs fuzz/a.rs": "", "README.md": "", "measure/src/main.rs": "", "measure/a.rs measure/b.rs fuzz/a.rs": "fuzz",
 	} {
 		if got, err := (Tool{}).Find(scan(t, tree), strings.Fields(paths)); got != want || err != nil {
 			t.Errorf("%q: %q, %v", paths, got, err)
@@ -230,6 +231,20 @@ func TestFind(t *testing.T) {
 	}
 	if got, err := (Tool{}).Find(scan(t, tooltest.Tree{"rust/Cargo.toml": one, "rust/sub/Cargo.toml": one, "x.py": ""}), nil); got != "rust" || err != nil {
 		t.Errorf("the only package near the root: %q, %v", got, err)
+	}
+}
+
+// TestTested: what counts as a test of Rust's.
+func TestTested(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"#[test]\nfn a() {}": true, "#[tokio::test(flavor = \"x\")]": true, "#[cfg(all(test, unix))]": true, "/// ```\n/// x\n/// ```\nfn x() {}": true,
+		"proptest! { }": true, "#[cfg(feature = \"testing\")]": false, "// #[ test ]\nfn test() {}": false, "#[cfg_attr(x, y)] fn a() {}": false,
+	} {
+		got, err := tested(scan(t, tooltest.Tree{"a/src/lib.rs": text, "b/src/lib.rs": "#[test]", "a/notes.md": "#[test]"}), "a")
+		if got != want || err != nil {
+			t.Errorf("%q: %t, %v", text, got, err)
+		}
 	}
 }
 
