@@ -10,12 +10,9 @@ def say(*words):
 
 
 def surroundings(env):
-    """The variables of commands: a toolchain of the environment's own comes first, and its folders are where we say. Where there is none,
-    it is the one that the machine uses outside of projects: rustup's own programs would look for the project's."""
+    """The variables of commands: a toolchain of the environment's own comes first, and its folders are where we say."""
     variables = dict(os.environ)
     rust = os.path.join(env, "rust", "bin")
-    if not os.path.exists(os.path.join(rust, "cargo")):
-        rust = os.path.join((ask(["rustc", "--print", "sysroot"], variables, "/") or "").strip() or "/usr", "bin")
     if os.path.exists(os.path.join(rust, "cargo")):
         variables["PATH"] = rust + ":" + variables.get("PATH", "")
     variables["CARGO_HOME"] = os.path.join(env, "cargo")
