@@ -5,7 +5,8 @@
 # test: runs the programs, one after the other, as cargo would: in their package's folder, with its variables. The test library of
 #       Rust writes its events as JSON for those who ask for what is unstable; nothing else is switched by that. What was not asked for a report
 #       (harness = false) is one test, which passes when its program exits 0. Then the examples in the documentation.
-# source: compiles the same packages without their tests.
+# source: compiles the same packages without their tests, if something did not compile. Without the tests' dependencies others have other
+#       features, so little of what is there can be used.
 import re
 import shutil
 import signal
@@ -431,8 +432,12 @@ def main():
             say("nothing is known of what was compiled")
             return 3
         return Tests(run, Report(report), made).all()
-    names = {x["name"] for x in read_lines(sys.argv[5]) if x["e"] == "package"}
-    chosen = [x for x in read_lines(sys.argv[5]) if x["e"] == "chosen" and not x["all"]]
+    made = read_lines(sys.argv[5])
+    if made and not any(x["e"] in ("error", "stopped", "unread") for x in made):
+        say("all was compiled")
+        return 0
+    names = {x["name"] for x in made if x["e"] == "package"}
+    chosen = [x for x in made if x["e"] == "chosen" and not x["all"]]
     names = sorted(names & {s.split("/")[0] for x in chosen for s in x["scopes"]})
     packages = [a for p in names for a in ("--package", p)] or ["--workspace"]
     args = ["cargo", "build", "--offline"] + packages + (["--keep-going"] if version("cargo", run.variables) >= (1, 74) else [])

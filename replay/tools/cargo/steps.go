@@ -28,8 +28,8 @@ type told struct {
 	Paths []string `json:"paths"`
 }
 
-// Steps runs the recipe's Build steps, then compiles the tests of the target, runs them, and, if something failed, compiles the same
-// packages without their tests. All that is compiled is compiled in the step before the tests, which runs none.
+// Steps runs the recipe's Build steps, then compiles the tests of the target, runs them, and, if something did not compile, compiles the
+// same packages without their tests. All that is compiled is compiled in the step before the tests, which runs none.
 //
 // The folder of compiled things lies in the environment, where the dependencies already are; a job writes into its own view of it, so that
 // no run sees what another compiled.
