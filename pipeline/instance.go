@@ -74,6 +74,14 @@ type Side struct {
 	TestPatch Text   `json:"test_patch"` // test files only
 }
 
+// Excluded is a test that leaves every list of an instance.
+type Excluded struct {
+	Test     string   `json:"test"`
+	Reason   string   `json:"reason"`   // "flaky", "clock-sensitive"
+	State    string   `json:"state"`    // where that was seen: "h1+T2"
+	Outcomes []string `json:"outcomes"` // of each run there
+}
+
 // Instance is an admitted candidate as a release holds it: everything, sealed. What an agent may see is Task.
 // It holds no time of the run that made it and no path of the machine: same evidence, same bytes.
 type Instance struct {
@@ -90,12 +98,13 @@ type Instance struct {
 	Checks      []Check           `json:"checks"`
 	Task        Side              `json:"task"`
 	Fix         Side              `json:"fix"`
-	Link        json.RawMessage   `json:"link"`              // how the pair is known: method, quotation, votes
-	Flaky       []string          `json:"flaky,omitempty"`   // quarantined by name
-	Dropped     []string          `json:"dropped,omitempty"` // test functions and helpers that narrowing removed
-	Labels      map[string]string `json:"labels"`            // judged, achievable, mechanism, …: the filters of an export
-	Repeats     int               `json:"repeats"`           // runs behind every listed test
-	Description json.RawMessage   `json:"details,omitempty"` // the family's own
+	Link        json.RawMessage   `json:"link"`               // how the pair is known: method, quotation, votes
+	Flaky       []string          `json:"flaky,omitempty"`    // quarantined by name
+	Excluded    []Excluded        `json:"excluded,omitempty"` // tests that no list has, with reasons; the flaky ones are among them
+	Dropped     []string          `json:"dropped,omitempty"`  // test functions and helpers that narrowing removed
+	Labels      map[string]string `json:"labels"`             // judged, achievable, mechanism, …: the filters of an export
+	Repeats     int               `json:"repeats"`            // runs behind every listed test
+	Description json.RawMessage   `json:"details,omitempty"`  // the family's own
 }
 
 // PublicTask is what an agent may see of an instance. Nothing in it names the fix, a test or a later object.

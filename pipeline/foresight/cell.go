@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,12 +20,16 @@ type Cell struct {
 	Phases []Phases               `json:"phases"` // of each run
 	Tests  map[string]replay.Test `json:"tests"`  // by id; only tests whose outcomes agree in all runs
 	Flaky  []string               `json:"flaky,omitempty"`
-	Broken map[string]string      `json:"broken,omitempty"` // of the first run
+	// Seen are the outcomes of the flaky tests, run by run: the evidence for their quarantine.
+	Seen   map[string][]string `json:"seen,omitempty"`
+	Broken map[string]string   `json:"broken,omitempty"` // of the first run
 	// CutShort are prefixes of ids whose tests ended early in one of the runs: one that is missing there is no evidence.
 	CutShort []string `json:"cut_short,omitempty"`
 	// Unbound are tests that failed because they name what the state does not have: in Python that shows only when they run.
 	Unbound []string `json:"unbound,omitempty"`
 	Trouble *Verdict `json:"trouble,omitempty"`
+	// Conditions are those of the runs: one entry if all had the same.
+	Conditions []replay.Conditions `json:"conditions,omitempty"`
 }
 
 // Phases are the three outcomes of a run that are recorded apart.
@@ -46,6 +51,8 @@ func (v *Verdict) reject() pipeline.Outcome { return pipeline.Reject(v.Code, v.R
 var runCodes = []pipeline.Code{
 	{Name: "run-timeout", Text: "The tests of a state did not end within the time limit (--timeout)."},
 	{Name: "run-oom", Text: "The tests of a state used more memory than the limit (--memory)."},
+	{Name: "run-disk", Text: "The tests of a state filled what the files of one run may take."},
+	{Name: "setup-failure", Text: "A run ended before its first test though everything was built: what prepares the tests failed (an initialiser, a hook, the tool itself), which is evidence of nothing."},
 	{Name: "run-inconsistent", Text: "Report, exit code and log of a run disagree (or there is no report): such a run is evidence of nothing."},
 }
 
@@ -65,7 +72,7 @@ func merge(name, tool string, reports []replay.Report) Cell {
 	}
 	for id, tests := range seen {
 		if len(tests) < len(reports) || slices.ContainsFunc(tests, func(t replay.Test) bool { return t.Outcome != tests[0].Outcome }) {
-			c.Flaky = append(c.Flaky, id)
+			c.quarantine(id, reports)
 			continue
 		}
 		c.Tests[id] = tests[0]
@@ -84,8 +91,41 @@ func merge(name, tool string, reports []replay.Report) Cell {
 }
 
 // merge makes the cell of a spec.
-func (m *matrix) merge(s spec, reports []replay.Report) Cell {
-	return merge(s.Name, m.env.Recipes[s.State].Runner, reports)
+func (m *matrix) merge(s spec, runs []observed) Cell {
+	reports := make([]replay.Report, len(runs))
+	var conditions []replay.Conditions
+	for i, r := range runs {
+		reports[i] = r.Report
+		if !slices.ContainsFunc(conditions, func(c replay.Conditions) bool { return reflect.DeepEqual(c, r.Conditions) }) {
+			conditions = append(conditions, r.Conditions)
+		}
+	}
+	c := merge(s.Name, m.env.Recipes[s.State].Runner, reports)
+	c.Conditions = conditions
+	return c
+}
+
+// quarantine notes a test whose outcomes differ, with what it did in each run.
+func (c *Cell) quarantine(id string, reports []replay.Report) {
+	c.Flaky = append(c.Flaky, id)
+	if c.Seen == nil {
+		c.Seen = map[string][]string{}
+	}
+	for _, r := range reports {
+		seen := string(replay.Missing)
+		if i := slices.IndexFunc(r.Tests, func(t replay.Test) bool { return t.ID == id }); i >= 0 {
+			seen = ended(r.Tests[i])
+		}
+		c.Seen[id] = append(c.Seen[id], seen)
+	}
+}
+
+// ended is a test's end in words: its outcome, with the kind of its failure.
+func ended(t replay.Test) string {
+	if t.Kind == "" {
+		return string(t.Outcome)
+	}
+	return string(t.Outcome) + ": " + string(t.Kind)
 }
 
 func trouble(name string, r replay.Report) *Verdict {
@@ -94,10 +134,27 @@ func trouble(name string, r replay.Report) *Verdict {
 		return &Verdict{"run-timeout", name + " reached the time limit"}
 	case r.Stop == replay.OOM:
 		return &Verdict{"run-oom", name + " reached the memory limit"}
+	case r.Stop == replay.DiskFull:
+		return &Verdict{"run-disk", name + " reached the limit of its files"}
+	case setupFailed(r):
+		return &Verdict{"setup-failure", name + " ended before its first test" + firstBroken(Cell{Broken: r.Broken}) + because(r.Inconsistent)}
 	case r.Inconsistent != "":
 		return &Verdict{"run-inconsistent", name + ": " + r.Inconsistent}
 	}
 	return nil
+}
+
+// setupFailed reports whether a run broke down before any test ended, though nothing failed to build.
+func setupFailed(r replay.Report) bool {
+	built := r.BuildSource != replay.Failed && r.BuildTests != replay.Failed
+	return r.RunTests == replay.Failed && built && len(r.Tests) == 0
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 // outcome of a test; one that the cell does not hold is missing.
@@ -149,29 +206,31 @@ func unsteady(cells ...Cell) []string {
 }
 
 // rounds runs the specs from one repeat to another, all specs of a round before the next round: a slow drift of the machine hits
-// all of them alike. first holds the reports that exist already.
-func (m *matrix) rounds(ctx context.Context, specs []spec, first [][]replay.Report) ([]Cell, error) {
-	reports := make([][]replay.Report, len(specs))
-	for i := range specs {
+// all of them alike. first holds the runs that exist already. It stops as soon as sure says that the cells so far decide, whatever the
+// repeats that are left would say; nil: never.
+func (m *matrix) rounds(ctx context.Context, specs []spec, first [][]observed, sure func([]Cell) bool) ([]Cell, error) {
+	runs, cells := make([][]observed, len(specs)), make([]Cell, len(specs))
+	for i, s := range specs {
 		if i < len(first) {
-			reports[i] = first[i]
+			runs[i] = slices.Clone(first[i])
+			cells[i] = m.merge(s, runs[i])
 		}
 	}
 	for n := 1; n <= m.set.Repeats; n++ {
 		for i, s := range specs {
-			if len(reports[i]) >= n {
+			if len(runs[i]) >= n {
 				continue
 			}
-			r, err := m.run(ctx, s, n)
+			r, err := m.runs(ctx, s, n)
 			if err != nil {
 				return nil, err
 			}
-			reports[i] = append(reports[i], r)
+			runs[i] = append(runs[i], r)
+			cells[i] = m.merge(s, runs[i])
+			if sure != nil && !m.set.AllRuns && sure(cells) {
+				return cells, nil
+			}
 		}
-	}
-	cells := make([]Cell, len(specs))
-	for i, s := range specs {
-		cells[i] = m.merge(s, reports[i])
 	}
 	return cells, nil
 }

@@ -1,6 +1,12 @@
 // Package foresight is the family of pairs in which an ordinary change (the task) introduced a defect that a later change
 // (the fix) repaired: does an agent that does the task avoid the defect? Rules: the Foresight-SWE paper; spec "foresight".
 //
+// The matrix runs cheapest-first and stops when the verdict is certain, also between two repeats: further repeats only take tests out of
+// lists. Repeats go round by round through the states. A test whose outcomes differ between runs of one state is flaky: it is quarantined
+// by name, with what it did in each run, and leaves every list of each candidate that has such a run behind it. Runs are shared by all
+// candidates, so that those with the same state, overlay and target agree; a candidate that runs the state otherwise decides by its own
+// runs: else its end would hang on which other candidates there are, and in which order they came.
+//
 // It proposes candidates, takes them through its stages and makes the admitted record. It never runs code itself, never
 // reads git itself, and never decides what only a model or a person can decide: that is held.
 package foresight
@@ -80,7 +86,7 @@ func New(d Deps, s Settings) *pipeline.Family {
 	f := &family{Deps: d, set: s.WithDefaults(), memo: szz.NewMemo()}
 	return &pipeline.Family{Name: Name, Stages: []pipeline.Stage{
 		f.screen(), f.attribute(), f.screenPair(), f.statement(), f.dossier(), f.judgePair(), f.environment(),
-		f.replayFix(), f.replayTask(), f.replayOrigin(), f.gold(), f.write(), f.annotate(), f.judge(),
+		f.replayFix(), f.replayTask(), f.replayOrigin(), f.clock(), f.gold(), f.write(), f.annotate(), f.judge(),
 	}}
 }
 
@@ -106,6 +112,7 @@ const (
 	evFixRuns     = "fix-runs"          // runs 3, 4 and 5
 	evTaskRuns    = "task-runs"         // runs 1 and 2
 	evOriginRuns  = "origin-runs"       // runs 6 and 7
+	evClockRuns   = "clock-runs"        // the decisive tests with the clock years ahead
 	evGold        = "gold"              // the lists of tests
 	evPatch       = "fix-diff"          // the fix's whole diff, for people
 )

@@ -45,31 +45,31 @@ func (n Narrowed) apply(o replay.Overlay) replay.Overlay {
 
 // originRound runs run 5 once. Where the overlay does not build on h1, it is narrowed and the rest runs; s is left with the overlay that
 // the repeats use.
-func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, out *FixRuns) ([]replay.Report, error) {
-	r, err := m.run(ctx, *s, 1)
-	if err != nil || len(r.Broken) == 0 || !out.lacks(r) {
-		return []replay.Report{r}, err
+func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, out *FixRuns) ([]observed, error) {
+	r, err := m.runs(ctx, *s, 1)
+	if err != nil || len(r.Report.Broken) == 0 || !out.lacks(r.Report) {
+		return []observed{r}, err
 	}
 	last := r
 	build := func(ctx context.Context, o replay.Overlay) (string, bool, error) {
 		s.Overlays, s.Target = []replay.Overlay{o}, overlayPaths(o)
 		var err error
-		last, err = m.run(ctx, *s, 1)
+		last, err = m.runs(ctx, *s, 1)
 		out.Narrowed.Tried++
-		return brokenText(last), len(last.Broken) == 0, err
+		return brokenText(last.Report), len(last.Report.Broken) == 0, err
 	}
-	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Narrow: tools.Narrow(m.env.Recipes[stateH1].Runner), Output: brokenText(r), Build: build, Most: narrowTries})
+	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Narrow: tools.Narrow(m.env.Recipes[stateH1].Runner), Output: brokenText(r.Report), Build: build, Most: narrowTries})
 	if err != nil {
 		return nil, err
 	}
 	out.Narrowed.Built, out.Narrowed.Dropped, out.Narrowed.Stuck = n.Built, n.Dropped, n.Stuck
 	if !n.Built { // nothing to run is left: the unnarrowed overlay and its report stand
 		*s = fixSpecs(t2, t2)[2]
-		return []replay.Report{r}, nil
+		return []observed{r}, nil
 	}
 	out.Narrowed.difference(t2, n.Overlay)
 	out.Narrowed.hide(t2)
-	return []replay.Report{last}, nil
+	return []observed{last}, nil
 }
 
 // lacks reports whether one of the tests that show the fix did not run.

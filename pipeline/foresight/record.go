@@ -80,7 +80,7 @@ func (f *family) instance(ctx context.Context, c *pipeline.Case) (pipeline.Insta
 	in := pipeline.Instance{
 		ID: instanceID(f.Repo, c.ID()), Family: Name, Repo: f.Repo, Language: r.task.Language, Base: r.env.Commits[stateB1],
 		CreatedAt: stamp(r.link.Intro.Committed), Statement: r.text(), Gold: r.origin.Gold, Recipe: r.env.Recipes[stateH1],
-		Flaky: r.gold.Flaky, Repeats: r.fixRuns.After.Runs, Labels: r.labels(),
+		Flaky: r.gold.Flaky, Excluded: r.gold.Excluded, Repeats: r.fixRuns.After.Runs, Labels: r.labels(),
 	}
 	for _, d := range r.fixRuns.Narrowed.Dropped {
 		in.Dropped = append(in.Dropped, d.File+": "+d.Name)
@@ -107,8 +107,12 @@ func (f *family) instance(ctx context.Context, c *pipeline.Case) (pipeline.Insta
 // details is what only this family keeps of an instance.
 type details struct {
 	TaskKinds map[string]string `json:"task_kinds"` // how each task test failed before the task
-	Conflict  string            `json:"conflict,omitempty"`
-	Findings  []judges.Finding  `json:"findings,omitempty"`
+	// AnticipationKinds are how each anticipation test failed on the introducing change's head.
+	AnticipationKinds map[string]string `json:"anticipation_kinds"`
+	// Conditions are those under which the tests were seen to fail there, and are to be graded: more than one if runs differed.
+	Conditions []replay.Conditions `json:"conditions,omitempty"`
+	Conflict   string              `json:"conflict,omitempty"`
+	Findings   []judges.Finding    `json:"findings,omitempty"`
 	// Judgement is what models said; the store has every question and reply under the keys of the votes.
 	Judgement *judgement `json:"judgement,omitempty"`
 }
@@ -120,7 +124,7 @@ type judgement struct {
 }
 
 func (r record) details() details {
-	d := details{TaskKinds: r.gold.TaskKinds, Conflict: r.origin.Conflict, Findings: r.findings}
+	d := details{TaskKinds: r.gold.TaskKinds, AnticipationKinds: r.gold.AnticipationKinds, Conditions: r.fixRuns.Origin.Conditions, Conflict: r.origin.Conflict, Findings: r.findings}
 	if len(r.judged.rulings) > 0 {
 		d.Judgement = &judgement{r.judged.rulings, r.judged.written, r.judged.annotation}
 	}
@@ -139,7 +143,7 @@ func (r record) labels() map[string]string {
 	days := int(r.proposal.Fix.Committed.Sub(r.link.Intro.Committed).Hours() / 24)
 	l := map[string]string{
 		"achievable": string(r.origin.Achievable), "gold": gold, "mechanism": r.origin.Mechanism, "linked": r.link.Method,
-		"statement": statement, "days": fmt.Sprint(days), "narrowed": fmt.Sprint(len(r.fixRuns.Narrowed.Dropped) > 0),
+		"statement": statement, "days": fmt.Sprint(days), "clock_sensitive": string(r.gold.Clock), "narrowed": fmt.Sprint(len(r.fixRuns.Narrowed.Dropped) > 0),
 	}
 	r.judged.annotation.label(l)
 	return l

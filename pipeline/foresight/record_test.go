@@ -99,8 +99,9 @@ func TestLabels(t *testing.T) {
 		proposal: Proposal{Fix: gitrepo.Change{Committed: day.Add(50 * time.Hour)}},
 		link:     Link{Method: "szz", Intro: &gitrepo.Change{Committed: day}},
 		origin:   OriginRuns{Achievable: Unclear, Mechanism: Regression},
+		gold:     Gold{Clock: ClockUnknown},
 	}
-	want := map[string]string{"achievable": "unknown", "gold": "none", "mechanism": "regression", "linked": "szz", "statement": "original", "days": "2", "narrowed": "false"}
+	want := map[string]string{"clock_sensitive": "unknown", "achievable": "unknown", "gold": "none", "mechanism": "regression", "linked": "szz", "statement": "original", "days": "2", "narrowed": "false"}
 	if diff := cmp.Diff(want, r.labels()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

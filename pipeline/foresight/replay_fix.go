@@ -39,7 +39,7 @@ func (f *family) replayFix() pipeline.Stage {
 		return runs, runs.Verdict, err
 	}}
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 5, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 6, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: r.stage(f),
 	}
@@ -83,16 +83,16 @@ func (m *matrix) fixRuns(ctx context.Context, t2 replay.Overlay) (FixRuns, error
 		return out, nil
 	}
 	specs := fixSpecs(t2, t2)
-	first := make([][]replay.Report, len(specs))
+	first := make([][]observed, len(specs))
 	cells := []*Cell{&out.After, &out.Before, &out.Origin}
 	for i := range specs {
 		var err error
 		if specs[i].Name == "h1+T2" {
 			first[i], err = m.originRound(ctx, t2, &specs[i], &out)
 		} else {
-			var r replay.Report
-			r, err = m.run(ctx, specs[i], 1)
-			first[i] = []replay.Report{r}
+			var r observed
+			r, err = m.runs(ctx, specs[i], 1)
+			first[i] = []observed{r}
 		}
 		if err != nil {
 			return out, err
@@ -102,18 +102,24 @@ func (m *matrix) fixRuns(ctx context.Context, t2 replay.Overlay) (FixRuns, error
 			return out, nil
 		}
 	}
-	repeated, err := m.rounds(ctx, specs, first)
+	repeated, err := m.rounds(ctx, specs, first, func(cells []Cell) bool {
+		so := out
+		so.judge(cells)
+		return so.Verdict != nil
+	})
 	if err != nil {
 		return out, err
 	}
-	out.After, out.Before, out.Origin = repeated[0], repeated[1], repeated[2]
-	out.Verdict = nil
-	for i := range specs {
-		if out.decide(i); out.Verdict != nil {
-			break
-		}
-	}
+	out.judge(repeated)
 	return out, nil
+}
+
+// judge decides by the cells of runs 4, 3 and 5. A verdict stands whatever further repeats say: they only take tests out of the lists.
+func (r *FixRuns) judge(cells []Cell) {
+	r.After, r.Before, r.Origin, r.Verdict = cells[0], cells[1], cells[2], nil
+	for i := range cells {
+		r.decide(i)
+	}
 }
 
 // decide looks at the cells up to the i-th run and says why the candidate is out, if it is.

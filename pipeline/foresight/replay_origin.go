@@ -32,7 +32,7 @@ const (
 type OriginRuns struct {
 	Base       *Cell      `json:"base,omitempty"`    // run 6: b1 + T2
 	Carried    *Cell      `json:"carried,omitempty"` // run 7: h1 + the fix's source patch, with T2
-	Suite      *Cell      `json:"suite,omitempty"`   // h1 + the fix's source patch, the task's own tests: the gold keeps them
+	Suite      *Cell      `json:"suite,omitempty"`   // h1 + the fix's source patch, the task's own tests: the gold keeps them; not run where there is no gold
 	Mechanism  string     `json:"mechanism"`
 	Achievable Achievable `json:"achievable"`
 	Conflict   string     `json:"conflict,omitempty"` // git's words where the patch does not apply
@@ -45,7 +45,7 @@ type OriginRuns struct {
 // replayOrigin asks whether the behaviour was right before the introducing change, and whether the fix can be reached from it.
 func (f *family) replayOrigin() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "replay-origin", Version: 3, Pool: pipeline.Sandbox,
+		Name: "replay-origin", Version: 4, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evTaskSplit, evEnvironment, evFixRuns, evTaskRuns}, Makes: []string{evOriginRuns},
 		Settings: f.runSettings(), Run: f.runReplayOrigin,
 	}
@@ -79,11 +79,17 @@ func (f *family) runReplayOrigin(ctx context.Context, c *pipeline.Case) (pipelin
 		return pipeline.Outcome{}, err
 	}
 	specs := originSpecs(t2, carried)
-	cells, err := m.rounds(ctx, specs, nil)
+	cells, err := m.rounds(ctx, specs[:min(2, len(specs))], nil, nil)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	out.read(cells, fr, tr)
+	out.read(cells, fr)
+	if len(specs) > 2 && (out.Achievable == Proven || f.set.AllRuns) { // a whole suite: only for a gold that there may be
+		if cells, err = m.rounds(ctx, specs[2:], nil, nil); err != nil {
+			return pipeline.Outcome{}, err
+		}
+		out.keep(cells[0], tr)
+	}
 	if out.Achievable == Proven && out.SuiteKept {
 		if out.Gold, err = m.goldPatch(ctx, task, fix, patch); err != nil {
 			return pipeline.Outcome{}, err
@@ -119,7 +125,7 @@ func (m *matrix) carry(ctx context.Context, patch []byte, out *OriginRuns) (*git
 }
 
 // read draws the conclusions from the cells.
-func (r *OriginRuns) read(cells []Cell, fr FixRuns, tr TaskRuns) {
+func (r *OriginRuns) read(cells []Cell, fr FixRuns) {
 	r.Base = &cells[0]
 	r.Mechanism = IncompleteCoverage
 	if r.Base.Trouble != nil {
@@ -128,14 +134,19 @@ func (r *OriginRuns) read(cells []Cell, fr FixRuns, tr TaskRuns) {
 	if slices.ContainsFunc(fr.Anticipation, r.Base.passes) {
 		r.Mechanism = Regression
 	}
-	if len(cells) < 3 {
+	if len(cells) < 2 {
 		return
 	}
-	r.Carried, r.Suite = &cells[1], &cells[2]
+	r.Carried = &cells[1]
 	r.Achievable = NotShown
 	if slices.ContainsFunc(fr.Anticipation, r.Carried.passes) && allPass(r.Carried, fr.Anticipation) {
 		r.Achievable = Proven
 	}
+}
+
+// keep asks whether the task's own tests still pass with the fix's source patch.
+func (r *OriginRuns) keep(suite Cell, tr TaskRuns) {
+	r.Suite = &suite
 	r.SuiteKept = allPass(r.Suite, tr.FailToPass) && allPass(r.Suite, tr.PassToPass)
 }
 

@@ -32,7 +32,7 @@ func (f *family) replayTask() pipeline.Stage {
 		return runs, runs.Verdict, err
 	}}
 	return pipeline.Stage{
-		Name: "replay-task", Version: 2, Pool: pipeline.Sandbox,
+		Name: "replay-task", Version: 3, Pool: pipeline.Sandbox,
 		Reads: []string{evTaskSplit, evEnvironment}, Makes: []string{evTaskRuns},
 		Settings: f.runSettings(), Codes: taskCodes, Run: r.stage(f),
 	}
@@ -41,27 +41,34 @@ func (f *family) replayTask() pipeline.Stage {
 func (m *matrix) taskRuns(ctx context.Context, t1 replay.Overlay) (TaskRuns, error) {
 	var out TaskRuns
 	specs := []spec{{Name: "h1", State: stateH1}, {Name: "b1+T1", State: stateB1, Overlays: []replay.Overlay{t1}}}
-	first := make([][]replay.Report, len(specs))
+	first := make([][]observed, len(specs))
 	for i, s := range specs {
-		r, err := m.run(ctx, s, 1)
+		r, err := m.runs(ctx, s, 1)
 		if err != nil {
 			return out, err
 		}
-		first[i] = []replay.Report{r}
+		first[i] = []observed{r}
 		out.set(i, m.merge(s, first[i]))
 		if out.decide(); out.Verdict != nil && !m.set.AllRuns {
 			return out, nil
 		}
 	}
-	cells, err := m.rounds(ctx, specs, first)
+	cells, err := m.rounds(ctx, specs, first, func(cells []Cell) bool {
+		so := out
+		so.judge(cells)
+		return so.Verdict != nil
+	})
 	if err != nil {
 		return out, err
 	}
-	out.set(0, cells[0])
-	out.set(1, cells[1])
-	out.Verdict = nil
-	out.decide()
+	out.judge(cells)
 	return out, nil
+}
+
+// judge decides by the cells of runs 2 and 1. As with the fix's runs, further repeats only take tests out of the lists.
+func (r *TaskRuns) judge(cells []Cell) {
+	r.After, r.Before, r.Verdict = cells[0], cells[1], nil
+	r.decide()
 }
 
 func (r *TaskRuns) set(i int, c Cell) {

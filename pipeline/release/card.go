@@ -90,12 +90,41 @@ func cardInstances(b *strings.Builder, n Counts, insts []pipeline.Instance) {
 		repeats[fmt.Sprint(inst.Repeats)]++
 	}
 	fmt.Fprintf(b, "\n- Flaky tests left out of every list: %d, in %s instances.\n", flaky, share(with, len(insts)))
+	cardExcluded(b, insts)
 	fmt.Fprintf(b, "- A patch on the base state that earns full credit is proven for %s instances.\n", share(gold, len(insts)))
 	var r []string
 	for _, k := range sortedKeys(repeats) {
 		r = append(r, fmt.Sprintf("%s for %d", k, repeats[k]))
 	}
 	fmt.Fprintf(b, "- Runs behind every listed test: %s instances.\n\n", strings.Join(r, ", "))
+}
+
+// mostExcluded is how many tests the card names that no list has; the records name all.
+const mostExcluded = 100
+
+// cardExcluded names the tests that no list has, with the reason and what they did.
+func cardExcluded(b *strings.Builder, insts []pipeline.Instance) {
+	reasons, rows, all := map[string]int{}, []string{}, 0
+	for _, inst := range insts {
+		for _, e := range inst.Excluded {
+			reasons[e.Reason]++
+			if all++; all <= mostExcluded {
+				rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", cell(inst.ID), cell(e.Test), cell(e.Reason), cell(e.State), cell(strings.Join(e.Outcomes, ", "))))
+			}
+		}
+	}
+	if all == 0 {
+		return
+	}
+	b.WriteString("- Tests excluded by name, counted where it was seen:")
+	for i, k := range sortedKeys(reasons) {
+		fmt.Fprintf(b, "%s %d %s", []string{"", ","}[min(i, 1)], reasons[k], k)
+	}
+	b.WriteString(".\n\n| instance | test | reason | state | outcomes |\n| --- | --- | --- | --- | --- |\n" + strings.Join(rows, ""))
+	if all > mostExcluded {
+		fmt.Fprintf(b, "\n%d more are in the records of the instances.\n", all-mostExcluded)
+	}
+	b.WriteString("\n")
 }
 
 // cardCounts writes a table of counts.

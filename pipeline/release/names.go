@@ -109,7 +109,11 @@ func colourCode(s string) int {
 // the quarantined tests, are dropped from both lists and returned: a name that stands for two tests proves nothing.
 func visible(p parser, inst pipeline.Instance, c pipeline.Check) (f2p, p2p, dropped []string) {
 	owners := map[string]map[string]bool{}
-	for _, ids := range [][]string{c.FailToPass, c.PassToPass, inst.Flaky} {
+	var excluded []string
+	for _, e := range inst.Excluded {
+		excluded = append(excluded, e.Test)
+	}
+	for _, ids := range [][]string{c.FailToPass, c.PassToPass, inst.Flaky, excluded} {
 		for _, id := range ids {
 			k := p.key(inst.Recipe.Root, id)
 			if owners[k] == nil {

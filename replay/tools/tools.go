@@ -79,6 +79,11 @@ type (
 		// Install fail. The fingerprint is for Seal to make.
 		Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool)
 	}
+	// Clocker knows a canary: a command that asks the time as the tool's tests do and prints it, in seconds since 1970. Tools whose programs
+	// do not ask the C library (Go's) have none: nothing is known of what another clock would do to them.
+	Clocker interface {
+		Clock(r replay.Recipe) []string
+	}
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
@@ -166,6 +171,14 @@ func BlankEnv(tool string) map[string]string {
 func Owns(r replay.Recipe, id string) (owns, known bool) {
 	a, known := ability[Owner](r.Runner)
 	return known && a.Owns(r, id), known
+}
+
+// Clock is the canary that asks the time as a recipe's tests do; nil where there is none.
+func Clock(r replay.Recipe) []string {
+	if a, ok := ability[Clocker](r.Runner); ok {
+		return a.Clock(r)
+	}
+	return nil
 }
 
 // Image is the base image of a tool's recipes that name none: its own, or DefaultImage.

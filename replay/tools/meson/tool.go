@@ -32,6 +32,9 @@ func (Tool) Name() string { return Name }
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"meson"} }
 
+// Clock asks the C library the time, as programs in C do.
+func (Tool) Clock(replay.Recipe) []string { return []string{"date", "+%s"} }
+
 var descriptions = native.Descriptions{
 	Marker: "meson.build",
 	Starts: regexp.MustCompile(`(?m)^\s*project\s*\(`),

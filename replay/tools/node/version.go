@@ -127,3 +127,8 @@ func with(env map[string]string, args ...string) []string {
 	}
 	return append([]string{"sh", "-c", nodeScript, "sh", home, tools + "/node_modules/.bin"}, args...)
 }
+
+// Clock is a command that prints the time in seconds, as the recipe's Node has it.
+func Clock(r replay.Recipe) []string {
+	return with(r.Env, "node", "-e", "console.log(Math.floor(Date.now() / 1000))")
+}

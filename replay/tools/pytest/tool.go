@@ -57,6 +57,9 @@ func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
 // Words are in every command that runs the tests with a report.
 func (Tool) Words() []string { return []string{"pytest", "--junitxml"} }
 
+// Clock asks Python the time.
+func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }
+
 // Dated installs what the index had at a time.
 func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 	return python.Dated(r, before)

@@ -59,6 +59,9 @@ func (Tool) Plain(r replay.Recipe, t replay.Target) []replay.Step {
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"unittest"} }
 
+// Clock asks Python the time.
+func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }
+
 // files keeps the test files of a target, named from the project's folder. Helpers cannot be run themselves: if there is nothing else,
 // everything runs.
 func files(root string, paths []string) []string {
