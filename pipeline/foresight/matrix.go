@@ -45,42 +45,66 @@ func (f *family) matrix(ctx context.Context, c *pipeline.Case) (*matrix, error) 
 	return m, c.Read(ctx, evEnvironment, &m.env)
 }
 
-// run executes a spec once. The repeat's number is part of the key: repeats are runs of their own, and all candidates share them.
-func (m *matrix) run(ctx context.Context, s spec, repeat int) (observed, error) {
-	r := m.env.Recipes[s.State]
-	tool, err := tools.For(r.Runner)
-	if err != nil {
-		return observed{}, pipeline.Permanent(err)
+// planned is a run that was not started yet.
+type planned struct {
+	recipe replay.Recipe
+	tool   replay.Runner
+	target replay.Target
+	job    replay.Job // without its environment
+}
+
+func (m *matrix) plan(ctx context.Context, s spec, repeat int) (planned, error) {
+	p := planned{recipe: m.env.Recipes[s.State], target: replay.Target{Paths: s.Target}}
+	var err error
+	if p.tool, err = tools.For(p.recipe.Runner); err != nil {
+		return p, pipeline.Permanent(err)
 	}
 	tree, err := m.History.Tree(ctx, m.env.Commits[s.State])
 	if err != nil {
+		return p, err
+	}
+	p.job = replay.Job{
+		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
+		Steps: append(canaries(p.recipe, s.Ahead), p.tool.Steps(p.recipe, p.target)...),
+	}
+	return p, nil
+}
+
+// perform runs what is planned. Nothing of the caller is written to: it may be gone already.
+func (m *matrix) perform(ctx context.Context, p planned) (observed, error) {
+	var err error
+	if p.job.Env, err = m.Sandbox.Prepare(ctx, p.recipe, p.job.Tree); err != nil {
+		return observed{}, fmt.Errorf("preparing the environment: %w", err)
+	}
+	res, err := m.Sandbox.Run(ctx, p.job)
+	if err != nil {
 		return observed{}, err
 	}
-	target := replay.Target{Paths: s.Target}
-	job := replay.Job{
-		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays,
-		Steps: append(canaries(r, s.Ahead), tool.Steps(r, target)...), Limits: m.set.Limits, Ahead: s.Ahead,
+	return observed{Report: p.tool.Parse(p.recipe, p.target, res), Log: recipes.LogOf(res), Conditions: res.Conditions, Canary: told(res)}, nil
+}
+
+// run executes a spec once. The repeat's number is part of the key: repeats are runs of their own, and all candidates share them.
+func (m *matrix) run(ctx context.Context, s spec, repeat int) (observed, error) {
+	var o observed
+	p, err := m.plan(ctx, s, repeat)
+	if err != nil {
+		return o, err
 	}
-	w := pipeline.Work{Kind: recipes.RunKind, Label: job.Name + " of " + m.c.ID(), Inputs: recipes.RunInputs(m.Sandbox.Name(), r, job, repeat)}
+	w := pipeline.Work{
+		Kind: recipes.RunKind, Label: p.job.Name + " of " + m.c.ID(), Inputs: recipes.RunInputs(m.Sandbox.Name(), p.recipe, p.job, repeat),
+	}
 	b, err := m.c.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
-		env, err := m.Sandbox.Prepare(ctx, r, tree) // nothing of the caller is written to: it may be gone already
-		if err != nil {
-			return nil, fmt.Errorf("preparing the environment: %w", err)
-		}
-		job := job
-		job.Env = env
-		res, err := m.Sandbox.Run(ctx, job)
+		o, err := m.perform(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(observed{Report: tool.Parse(r, target, res), Log: recipes.LogOf(res), Conditions: res.Conditions, Canary: told(res)})
+		return json.Marshal(o)
 	})
 	if err != nil {
-		return observed{}, fmt.Errorf("running %s: %w", job.Name, err)
+		return o, fmt.Errorf("running %s: %w", p.job.Name, err)
 	}
-	var o observed
 	if err := json.Unmarshal(b, &o); err != nil {
-		return observed{}, pipeline.Permanent(fmt.Errorf("decoding the run %s: %w", job.Name, err))
+		return o, pipeline.Permanent(fmt.Errorf("decoding the run %s: %w", p.job.Name, err))
 	}
 	return o, nil
 }
