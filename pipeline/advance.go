@@ -26,6 +26,7 @@ type step struct {
 	key       string
 	candidate store.Candidate
 	inputs    map[string]store.Evidence
+	slot      *slot
 }
 
 // advance walks a candidate through the stages. A stage whose key has a stored outcome does not run again.
@@ -99,11 +100,11 @@ func (r *run) attempt(ctx context.Context, s step) (store.Attempt, error) {
 		r.o.Progress.Stage(s.stage.Name, a.Outcome, true)
 		return a, r.settle(ctx, s, a)
 	}
-	pool := r.pools[s.stage.Pool]
-	if err := pool.Acquire(ctx, 1); err != nil {
+	s.slot = &slot{pool: r.pools[s.stage.Pool]}
+	if err := s.slot.take(ctx); err != nil {
 		return r.stopped(ctx, s, err)
 	}
-	defer pool.Release(1)
+	defer s.slot.give()
 	if err := r.enoughDisk(); err != nil {
 		return a, err
 	}
@@ -188,7 +189,7 @@ type endOfRun struct{ error }
 
 // try runs a stage once. A panic is a fault of ours that no repetition cures.
 func (r *run) try(ctx context.Context, s step) (a store.Attempt, made []store.Evidence, err error) {
-	c := &Case{candidate: s.candidate, stage: s.stage, engine: r.Engine, key: s.key, inputs: s.inputs}
+	c := &Case{candidate: s.candidate, stage: s.stage, engine: r.Engine, key: s.key, inputs: s.inputs, slot: s.slot}
 	a = store.Attempt{Candidate: s.candidate.ID, Stage: s.stage.Name, Version: s.stage.Version, Key: s.key, Owner: r.o.Owner, Started: r.o.Clock()}
 	defer func() {
 		if p := recover(); p != nil {

@@ -21,6 +21,7 @@ type Case struct {
 	key       string                    // the stage's memo key
 	inputs    map[string]store.Evidence // made by earlier stages
 	made      []store.Evidence
+	slot      *slot // of the stage's pool
 }
 
 // ID is the candidate's id.
@@ -129,16 +130,26 @@ func (c *Case) Once(ctx context.Context, w Work, f func(context.Context) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	ch := c.engine.flights.DoChan(key, func() (any, error) {
-		return c.engine.once(ctx, key, c.ID(), w, f)
-	})
+	fl, first := c.engine.board(key)
+	if first {
+		go func() {
+			b, err := c.engine.once(ctx, key, c.ID(), w, f)
+			c.engine.land(key, fl, b, err)
+		}()
+	}
+	idle := !first && c.stage.Pool == Sandbox // its stages do one thing after the other
+	if idle {
+		c.slot.give() // who only waits keeps nobody else from working
+	}
 	select {
-	case r := <-ch:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		return r.Val.([]byte), nil
+	case <-fl.done:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if idle {
+		if err := c.slot.take(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return fl.result, fl.err
 }

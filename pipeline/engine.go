@@ -12,7 +12,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/sync/singleflight"
 
 	"sluice/store"
 )
@@ -61,19 +60,19 @@ type Options struct {
 
 // Engine takes candidates through stages.
 type Engine struct {
-	store   *store.Store
-	o       Options
-	pools   map[Pool]*semaphore.Weighted
-	flights singleflight.Group
+	store *store.Store
+	o     Options
+	pools map[Pool]*semaphore.Weighted
 
-	mu    sync.Mutex
-	spent map[string]time.Duration
+	mu      sync.Mutex
+	spent   map[string]time.Duration
+	flights map[string]*flight // work of Once that goes on, by key
 }
 
 // New returns an engine over a store.
 func New(s *store.Store, o Options) *Engine {
 	o = o.withDefaults()
-	e := &Engine{store: s, o: o, pools: map[Pool]*semaphore.Weighted{}, spent: map[string]time.Duration{}}
+	e := &Engine{store: s, o: o, pools: map[Pool]*semaphore.Weighted{}, spent: map[string]time.Duration{}, flights: map[string]*flight{}}
 	for _, p := range []Pool{CPU, Git, GitHub, Model, Sandbox} {
 		e.pools[p] = semaphore.NewWeighted(int64(o.Pools[p]))
 	}
@@ -277,7 +276,7 @@ func (r *run) count(f func(*Summary)) {
 	f(&r.summary)
 }
 
-// once is the body of Case.Once; singleflight has made sure that this process does it alone.
+// once is the body of Case.Once; its flight has made sure that this process does it alone.
 func (e *Engine) once(ctx context.Context, key, candidate string, w Work, f func(context.Context) ([]byte, error)) ([]byte, error) {
 	if b, ok, err := e.stored(ctx, key); ok || err != nil {
 		return b, err

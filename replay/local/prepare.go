@@ -61,14 +61,9 @@ func isEnvID(name string) bool {
 // Prepare implements replay.Sandbox. Calls for one fingerprint wait for each other, in all processes that share the root.
 func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
 	e := s.envFolder(s.envID(r))
-	unlock, err := e.lock(ctx)
-	if err != nil {
-		return replay.Env{}, fmt.Errorf("locking an environment: %w", err)
-	}
-	defer unlock()
-	if !e.complete() {
-		if err := s.build(ctx, e, r, t); err != nil {
-			return replay.Env{}, errors.Join(err, removeAll(e.dir))
+	if !e.complete() { // one that is complete stays so: who only uses it waits for nobody
+		if err := s.complete(ctx, e, r, t); err != nil {
+			return replay.Env{}, err
 		}
 	}
 	log, err := os.ReadFile(e.log())
@@ -77,6 +72,22 @@ func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (
 	}
 	walls := s.Walls()
 	return replay.Env{Recipe: r, Sandbox: Name, ID: e.id, Walls: &walls, Log: string(log)}, nil
+}
+
+// complete builds an environment under its lock, unless somebody else did while this one waited.
+func (s *Sandbox) complete(ctx context.Context, e envFolder, r replay.Recipe, t replay.Tree) error {
+	unlock, err := e.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("locking an environment: %w", err)
+	}
+	defer unlock()
+	if e.complete() {
+		return nil
+	}
+	if err := s.build(ctx, e, r, t); err != nil {
+		return errors.Join(err, removeAll(e.dir))
+	}
+	return nil
 }
 
 func (s *Sandbox) build(ctx context.Context, e envFolder, r replay.Recipe, t replay.Tree) (err error) {
