@@ -170,7 +170,8 @@ func (r *Result) Step(name string) *StepResult {
 // what the code did is in Result. An environment that does not install is an *InstallError.
 type Sandbox interface {
 	Name() string
-	// Prepare runs the recipe's Install over its Inputs, once per fingerprint; later calls return the stored Env.
+	// Prepare runs the recipe's Install over its Inputs, once per fingerprint; later calls return the stored Env. What the network, the disk
+	// or the time limit ended is ErrNetwork, ErrNoSpace or ErrInstallTime.
 	Prepare(ctx context.Context, r Recipe, t Tree) (Env, error)
 	// Run executes a job; it returns within its limits even if the code hangs, forks or keeps its output open.
 	Run(ctx context.Context, j Job) (Result, error)
@@ -178,7 +179,7 @@ type Sandbox interface {
 	Close() error
 }
 
-// InstallError says that a recipe's Install step failed on its own account; Log is what it printed.
+// InstallError says that a recipe's Install step failed on its own account, which InstallFault tells; Log is what it printed.
 type InstallError struct {
 	Step StepResult
 	Log  string

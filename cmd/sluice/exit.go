@@ -18,6 +18,7 @@ import (
 	"sluice/pipeline/mining"
 	"sluice/pipeline/mining/imports"
 	"sluice/pipeline/release"
+	"sluice/replay"
 	"sluice/replay/docker"
 	"sluice/store"
 )
@@ -124,6 +125,7 @@ var classes = []struct {
 	{docker.ErrNoSpace, exitEnvironment, "free some space: sluice images gc, and docker system df shows what is used"},
 	{docker.ErrNoRuntime, exitEnvironment, "name one of them with --docker-runtime, or add it to the engine's configuration"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
+	{replay.ErrInstallTime, exitEnvironment, "run it again when the machine has less to do, or give it more with --install-timeout"},
 }
 
 // unwritable gives a folder that cannot be written its own code, and names the flag that chooses another.

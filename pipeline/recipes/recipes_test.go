@@ -28,6 +28,7 @@ type box struct {
 	name  string
 	mu    sync.Mutex
 	calls []string // "prepare" or "run", with the state's first line of "do"
+	fault error    // of Prepare, of every state
 }
 
 func (b *box) Name() string { return b.name }
@@ -42,6 +43,9 @@ func (b *box) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (repl
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.calls = append(b.calls, "prepare "+do(t)[0])
+	if b.fault != nil {
+		return replay.Env{}, b.fault
+	}
 	if do(t)[0] == "down" {
 		return replay.Env{}, errors.New("the network is down")
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // trialVersion is part of every key: it is raised when the same run would be read otherwise.
-const trialVersion = 1
+const trialVersion = 2
 
 // Trial is what a recipe came to on a state.
 type Trial struct {
@@ -100,6 +100,9 @@ func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recip
 		var failed *replay.InstallError
 		if errors.As(err, &failed) {
 			return Trial{Failed: failed.Error(), Log: failed.Log}, nil
+		}
+		if errors.Is(err, replay.ErrInstallTime) {
+			err = pipeline.Permanent(err) // it took long enough: the next run tries again, this one does not
 		}
 		return Trial{Log: env.Log}, err
 	})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type box struct {
 	running bool
 	end     time.Time // wall limit of the steps
 	oom     int       // kills at the memory limit seen since the container was started
+	started time.Time
 }
 
 func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
@@ -73,7 +75,7 @@ func (b *box) start(ctx context.Context) error {
 	if err := b.s.api.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
 		return engineError("starting a container", err)
 	}
-	b.running, b.oom = true, 0
+	b.running, b.oom, b.started = true, 0, b.s.o.Clock.Now()
 	return nil
 }
 
@@ -204,11 +206,27 @@ func (b *box) alone(ctx context.Context) (alone, known bool) {
 		if err != nil {
 			return false, false
 		}
-		if n <= 2 {
+		if n <= 2 && b.settled(ctx) {
 			return true, true
 		}
 	}
 	return false, true
+}
+
+// settling is how long the first process of a container may take to start the one that waits, on a machine with much to do.
+const settling = 5 * time.Second
+
+// settled reports whether two processes are the container's own. Just after its start, the second one may be what a step left: then the list tells.
+func (b *box) settled(ctx context.Context) bool {
+	if b.s.o.Clock.Now().Sub(b.started) >= settling {
+		return true
+	}
+	top, err := b.s.api.ContainerTop(ctx, b.id, nil)
+	if err != nil {
+		return true // the count is all that is known
+	}
+	own := strings.Join(waiting(b.spec.limits), " ")
+	return living(top.Processes) < 2 || slices.ContainsFunc(top.Processes, func(p []string) bool { return len(p) > 0 && p[len(p)-1] == own })
 }
 
 // filled reports whether the container has no memory left.

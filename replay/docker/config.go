@@ -97,7 +97,7 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 		User:       rootUser,
 		WorkingDir: "/",
 		Entrypoint: strslice.StrSlice{""},
-		Cmd:        strslice.StrSlice{"sleep", strconv.FormatInt(int64((b.limits.Wall+selfDestruct)/time.Second), 10)},
+		Cmd:        waiting(b.limits),
 		Labels:     map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run, labelJob: b.job},
 	}
 	host := hostConfig(b)
@@ -109,6 +109,11 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 		host.Sysctls = map[string]string{"net.ipv6.conf.all.disable_ipv6": "0"}
 	}
 	return cfg, host
+}
+
+// waiting is what a container's init starts: it does nothing, and ends by itself.
+func waiting(l replay.Limits) strslice.StrSlice {
+	return strslice.StrSlice{"sleep", strconv.FormatInt(int64((l.Wall+selfDestruct)/time.Second), 10)}
 }
 
 func hostConfig(b boxSpec) *container.HostConfig {

@@ -102,9 +102,9 @@ var (
 	// ErrPlatform says that an image is for another architecture than the engine's.
 	ErrPlatform = errors.New("the image is for another platform than the engine's")
 	// ErrNoSpace says that the engine's disk is full.
-	ErrNoSpace = errors.New("no space left on the engine's disk")
+	ErrNoSpace = replay.ErrNoSpace
 	// ErrNetwork says that the network failed, or a registry refused for now: trying again later may help.
-	ErrNetwork = errors.New("the network failed")
+	ErrNetwork = replay.ErrNetwork
 )
 
 // New connects to the engine and removes what dead processes of this host left there. It returns ErrNoEngine when none

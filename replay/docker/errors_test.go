@@ -26,36 +26,6 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-func TestInstallFault(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		said string
-		want error
-	}{
-		{"WARNING: Retrying after connection broken by 'NewConnectionError: Temporary failure in name resolution'", ErrNetwork},
-		{"fatal: unable to access 'x': Could not resolve host: h", ErrNetwork},
-		{"dial tcp: lookup h: no such host", ErrNetwork},
-		{"net/http: TLS handshake timeout", ErrNetwork},
-		{"ERROR: HTTP error 429 while getting x", ErrNetwork},
-		{"toomanyrequests: You have reached your pull rate limit", ErrNetwork},
-		{"unexpected status: 503 Service Unavailable", ErrNetwork},
-		{"OSError: [Errno 28] No space left on device", ErrNoSpace},
-		{"ERROR: No matching distribution found for nothing==429", nil},
-		{"error: command 'gcc' failed with exit code 1 at line 429", nil},
-		{"go: module x: 404 Not Found", nil},
-		{"", nil},
-	}
-	for _, tt := range tests {
-		if got := installFault(nil, []byte(tt.said)); !errors.Is(got, tt.want) || (got == nil) != (tt.want == nil) {
-			t.Errorf("%q: got %v, want %v", tt.said, got, tt.want)
-		}
-	}
-	early := "connection reset by peer, retrying\n" + strings.Repeat("built a wheel\n", 1000) + "compile error\n"
-	if got := installFault([]byte(early), nil); got != nil {
-		t.Errorf("trouble that was overcome gave %v", got)
-	}
-}
-
 // fakeEngine answers what a test says, by the method and the end of the path.
 func fakeEngine(t *testing.T, answers map[string]http.HandlerFunc) *Sandbox {
 	t.Helper()

@@ -229,17 +229,16 @@ func (noTree) Select(context.Context, func(replay.File) bool, func(replay.File) 
 }
 func (noTree) ReadFile(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
-// installed returns the error of the first step that failed: the network's, or an *replay.InstallError.
+// installed returns the error of the first step that failed: the machinery's, or an *replay.InstallError.
 func installed(recipe []replay.Step, steps []replay.StepResult, log string) error {
 	for i, st := range steps {
 		if st.Stop == replay.Skipped || passed(st) || recipe[i].Warm {
 			continue
 		}
-		install := &replay.InstallError{Step: st, Log: log}
-		if fault := installFault(st.Stdout, st.Stderr); fault != nil && st.Stop == replay.Exited {
-			return fmt.Errorf("%w: step %q exited with code %d: %s", fault, st.Name, st.ExitCode, end(st.Stderr))
+		if fault := replay.InstallFault(st); fault != nil {
+			return fault
 		}
-		return install
+		return &replay.InstallError{Step: st, Log: log}
 	}
 	return nil
 }

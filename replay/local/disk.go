@@ -5,12 +5,15 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"sluice/replay"
 )
 
 // maxInodes bounds the files of a job: many empty ones also fill a disk.
@@ -79,4 +82,16 @@ func removeAll(dir string) error {
 	}
 	_ = exec.Command("rm", "-rf", "--", dir).Run()
 	return os.RemoveAll(dir)
+}
+
+// leastFree is the room, in bytes, below which a disk counts as full.
+const leastFree = 64 << 20
+
+// full takes it from an error that the disk is full when it is not: then a small file system of the step's own was, which no other job would meet.
+func (s *Sandbox) full(err error) error {
+	var st syscall.Statfs_t
+	if !errors.Is(err, replay.ErrNoSpace) || syscall.Statfs(s.opts.Root, &st) != nil || st.Bavail*uint64(st.Bsize) < leastFree {
+		return err
+	}
+	return fmt.Errorf("although the disk has room: %s", err)
 }

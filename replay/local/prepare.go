@@ -156,6 +156,9 @@ func (se *session) install(ctx context.Context, steps []replay.Step) (string, er
 		done = append(done, r)
 		fmt.Fprintf(&log, "$ %s\n%s%s", strings.Join(step.Args, " "), r.Stdout, r.Stderr)
 		if !passed(r) && !step.Warm && (step.MustPass || !hasSecondChance(step, steps[i+1:])) {
+			if fault := replay.InstallFault(r); fault != nil {
+				return "", se.s.full(fault)
+			}
 			return "", &replay.InstallError{Step: r, Log: log.String()}
 		}
 	}

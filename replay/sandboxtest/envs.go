@@ -21,6 +21,7 @@ func envChecks() []check {
 		{name: "an environment is built once", run: checkOnce},
 		{name: "an environment belongs to no job", needs: "isolation", run: checkEnvKept},
 		{name: "a failed install is an install error", run: checkInstallError},
+		{name: "an install that the network failed is tried again", run: checkInstallFault},
 		{name: "recipe variables reach every step", run: checkRecipeEnv},
 	}
 }
@@ -119,9 +120,26 @@ func checkInstallError(t *testing.T, s *suite) {
 	}
 	slow := sh("slow", "sleep 300")
 	slow.Timeout = time.Second
+	install = nil
 	_, err = s.box.Prepare(context.Background(), s.recipe("slow", slow), NewTree("empty"))
-	if !errors.As(err, &install) || install.Step.Stop != replay.Timeout {
+	if !errors.Is(err, replay.ErrInstallTime) || errors.As(err, &install) {
 		t.Errorf("a hanging install gave %v", err)
+	}
+}
+
+// checkInstallFault: what the network failed to bring is no fault of the recipe, and nothing of it is kept: the same recipe is tried again.
+func checkInstallFault(t *testing.T, s *suite) {
+	r := s.recipe("flaky", sh("fetch", "echo 'sluice: the network or the index failed: nothing is left out for that'; exit 1"))
+	for range 2 {
+		_, err := s.box.Prepare(context.Background(), r, NewTree("empty"))
+		var install *replay.InstallError
+		if !errors.Is(err, replay.ErrNetwork) || errors.As(err, &install) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	r.Install = []replay.Step{sh("fetch", "echo brought >{env}/f")}
+	if got := s.read(t, s.prepare(t, r), "cat {env}/f"); got != "brought\n" {
+		t.Errorf("the environment holds %q", got)
 	}
 }
 
