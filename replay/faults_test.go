@@ -75,6 +75,18 @@ func TestInstallFaultOfEnds(t *testing.T) {
 	}
 }
 
+// TestInstallErrorNamesTheLimit: a code of 137 explains nothing; see github.com/logic-star-ai/swt-bench/issues/15.
+func TestInstallErrorNamesTheLimit(t *testing.T) {
+	oom := &InstallError{Step: StepResult{Name: "build", Stop: OOM, ExitCode: 137}, Memory: 4 << 30}
+	if got := oom.Error(); got != "installing: step build oom at the memory limit of 4096 MiB" {
+		t.Error(got)
+	}
+	failed := &InstallError{Step: StepResult{Name: "build", Stop: Exited, ExitCode: 1}, Memory: 4 << 30}
+	if got := failed.Error(); got != "installing: step build exited" {
+		t.Error(got)
+	}
+}
+
 func FuzzFaultOf(f *testing.F) {
 	f.Add("npm error code ETIMEDOUT")
 	f.Add(strings.Repeat("429 ", 100))

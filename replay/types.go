@@ -8,6 +8,7 @@ package replay
 import (
 	"context"
 	"io/fs"
+	"strconv"
 	"time"
 )
 
@@ -181,12 +182,17 @@ type Sandbox interface {
 
 // InstallError says that a recipe's Install step failed on its own account, which InstallFault tells; Log is what it printed.
 type InstallError struct {
-	Step StepResult
-	Log  string
+	Step   StepResult
+	Log    string
+	Memory int64 // bytes that the step might have
 }
 
 func (e *InstallError) Error() string {
-	return "installing: step " + e.Step.Name + " " + string(e.Step.Stop)
+	msg := "installing: step " + e.Step.Name + " " + string(e.Step.Stop)
+	if e.Step.Stop == OOM && e.Memory > 0 {
+		msg += " at the memory limit of " + strconv.FormatInt(e.Memory>>20, 10) + " MiB"
+	}
+	return msg
 }
 
 // Outcome is one test's result on one state.

@@ -155,7 +155,7 @@ func (a *app) imagesList(ctx context.Context, e *images.Engine) error {
 func bytesOf(n int64) string { return humanize.Bytes(uint64(max(0, n))) }
 
 func (a *app) printImages(kind string, list []images.Image) {
-	rows := [][]string{{"IMAGE", "KIND", "SIZE", "OWN", "LAST USED", "IN USE"}}
+	rows := [][]string{{"IMAGE", "KIND", "SIZE", "OWN", "LAST USED", "IN USE", "RUN"}}
 	for _, i := range list {
 		if a.opts.json {
 			a.emit(struct {
@@ -171,7 +171,7 @@ func (a *app) printImages(kind string, list []images.Image) {
 		if i.InUse {
 			use = "yes"
 		}
-		rows = append(rows, []string{name, string(i.Kind), bytesOf(i.Size), bytesOf(i.Own), humanize.RelTime(i.Used, a.clock(), "ago", "from now"), use})
+		rows = append(rows, []string{name, string(i.Kind), bytesOf(i.Size), bytesOf(i.Own), humanize.RelTime(i.Used, a.clock(), "ago", "from now"), use, i.Run})
 	}
 	if !a.opts.json && (len(list) > 0 || kind == "image") {
 		a.table(rows)
@@ -181,6 +181,7 @@ func (a *app) printImages(kind string, list []images.Image) {
 // gcOptions are the flags of images gc.
 type gcOptions struct {
 	host, high, low string
+	run             string
 	older, keep     time.Duration
 	dry             bool
 }
@@ -193,11 +194,14 @@ func newImagesGC(a *app) *cobra.Command {
 		Long: `Remove sluice's own images that have not been used for long, and nothing else: those older than --older, and, once all
 of them take more than --high, those used longest ago until they take no more than --low.
 
+With --run ID only what one run added goes, whatever its age and the marks; sluice images ls shows each environment's run.
+
 An image that a container uses, that was used within --keep, or that you gave a name of your own stays, and so do the images of
 toolchains that are up to date. An environment that is gone is made anew when it is needed.`,
 		Example: `  sluice images gc
   sluice images gc --high 20GB --low 10GB --keep 1h
-  sluice images gc --older 168h --dry-run`,
+  sluice images gc --older 168h --dry-run
+  sluice images gc --run 0123456789abcdef01234567`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := o.policy()
@@ -212,13 +216,14 @@ toolchains that are up to date. An environment that is gone is made anew when it
 	f.StringVar(&o.high, "high", "40GB", "begin to remove what was used longest ago when all takes more than this; 0: never")
 	f.StringVar(&o.low, "low", "", "… until it takes no more than this (default: three quarters of --high)")
 	f.DurationVar(&o.keep, "keep", 24*time.Hour, "what was used within this time stays")
+	f.StringVar(&o.run, "run", "", "remove what this run added, and nothing else")
 	f.BoolVar(&o.dry, "dry-run", false, "only say what would be removed")
 	addHost(cmd, &o.host)
 	return cmd
 }
 
 func (o gcOptions) policy() (images.Policy, error) {
-	p := images.Policy{Older: o.older, Keep: o.keep}
+	p := images.Policy{Older: o.older, Keep: o.keep, Run: o.run}
 	var err error
 	if p.High, p.Low, err = waterMarks("--", o.high, o.low); err != nil {
 		return p, err

@@ -32,6 +32,7 @@ const (
 	LabelOurs = labelOurs          // "1" on everything
 	LabelEnv  = labelEnv           // on an environment: its fingerprint
 	LabelBase = labelBase          // on an environment: the id of the image that it was built from
+	LabelRun  = labelRun           // on an environment: the Sandbox that built it
 	LabelTool = "sluice.toolchain" // on an image of a toolchain, and on what is built from it: the toolchain's name
 	LabelMade = "sluice.made"      // likewise: the digest of what made it
 )

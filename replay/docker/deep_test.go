@@ -51,7 +51,10 @@ func deepEngine(t *testing.T, driver, upper string) (*Sandbox, *[]string, *conta
 			asked, flat = append(asked, "wait"), true
 			say(container.WaitResponse{})(w, r)
 		},
-		"DELETE /v1.41/containers/helper": func(w http.ResponseWriter, _ *http.Request) { asked = append(asked, "remove helper"); w.WriteHeader(204) },
+		"DELETE /v1.41/containers/helper": func(w http.ResponseWriter, _ *http.Request) {
+			asked = append(asked, "remove helper")
+			w.WriteHeader(204)
+		},
 	})
 	return s, &asked, &host
 }

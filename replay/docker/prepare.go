@@ -165,7 +165,7 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 		return env, err
 	}
 	log := installLog(res.Steps)
-	if err := installed(r.Install, res.Steps, log); err != nil {
+	if err := installed(r.Install, res.Steps, log, limits.Memory); err != nil {
 		return env, err
 	}
 	id, err := b.commit(ctx, r.Fingerprint, o.base, s.o.User)
@@ -230,7 +230,7 @@ func (noTree) Select(context.Context, func(replay.File) bool, func(replay.File) 
 func (noTree) ReadFile(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 // installed returns the error of the first step that failed: the machinery's, or an *replay.InstallError.
-func installed(recipe []replay.Step, steps []replay.StepResult, log string) error {
+func installed(recipe []replay.Step, steps []replay.StepResult, log string, memory int64) error {
 	for i, st := range steps {
 		if st.Stop == replay.Skipped || passed(st) || recipe[i].Warm {
 			continue
@@ -238,7 +238,7 @@ func installed(recipe []replay.Step, steps []replay.StepResult, log string) erro
 		if fault := replay.InstallFault(st); fault != nil {
 			return fault
 		}
-		return &replay.InstallError{Step: st, Log: log}
+		return &replay.InstallError{Step: st, Log: log, Memory: memory}
 	}
 	return nil
 }

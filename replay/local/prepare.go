@@ -159,7 +159,7 @@ func (se *session) install(ctx context.Context, steps []replay.Step) (string, er
 			if fault := replay.InstallFault(r); fault != nil {
 				return "", se.s.full(fault)
 			}
-			return "", &replay.InstallError{Step: r, Log: log.String()}
+			return "", &replay.InstallError{Step: r, Log: log.String(), Memory: se.limits.Memory}
 		}
 	}
 	return log.String(), nil

@@ -137,6 +137,30 @@ func TestUsedSince(t *testing.T) {
 	}
 }
 
+// TestGCOfARun: what one run added goes, at once; what others added stays. See github.com/ROCm/ATOM/issues/1826, where hundreds of
+// gigabytes stayed after a job.
+func TestGCOfARun(t *testing.T) {
+	ctx := t.Context()
+	e := newTest(t)
+	prefix := fmt.Sprintf("imagestest-run-%d-", os.Getpid())
+	for n, labels := range map[string][]string{
+		"mine": {docker.LabelRun + "=" + prefix}, "another": {docker.LabelRun + "=" + prefix + "x"}, "old": nil,
+	} {
+		plant(t, e, "sluice/env:"+prefix+n, 2000, append(labels, docker.LabelOurs+"=1", docker.LabelEnv+"="+prefix+n)...)
+	}
+	list, err := e.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, err := e.Remove(ctx, Plan(list, Policy{Run: prefix, Keep: 24 * time.Hour}, time.Now()))
+	if err != nil || len(removed) != 1 || removed[0].Name != "sluice/env:"+prefix+"mine" {
+		t.Errorf("removed %+v, %v", removed, err)
+	}
+	if list, err = e.List(ctx); err != nil || len(only(list, prefix)) != 2 {
+		t.Errorf("left %+v, %v", only(list, prefix), err)
+	}
+}
+
 // TestUpToDate: with every image there, making them does nothing, whoever asks.
 func TestUpToDate(t *testing.T) {
 	e := newTest(t)

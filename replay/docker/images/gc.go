@@ -20,12 +20,14 @@ type Policy struct {
 	High, Low int64
 	// Keep is how recently used an image must be to stay whatever the marks say: a run may be about to take it.
 	Keep time.Duration
+	// Run removes what one run added, whatever its age and the marks, and nothing else; "" is every run's. Keep does not count then.
+	Run string
 }
 
 // Plan lists what a policy removes, in the order in which it can go: what is built on an image goes before it. Toolchains that are
 // up to date stay, and so does everything that is in use, that somebody else named, or that something is built on that stays.
 func Plan(list []Image, p Policy, now time.Time) []Image {
-	order := slices.DeleteFunc(slices.Clone(list), func(i Image) bool { return held(i, list, now.Add(-p.Keep)) })
+	order := slices.DeleteFunc(slices.Clone(list), func(i Image) bool { return p.held(i, list, now) })
 	slices.SortStableFunc(order, func(a, b Image) int {
 		if c := a.Used.Compare(b.Used); c != 0 {
 			return c
@@ -40,7 +42,7 @@ func Plan(list []Image, p Policy, now time.Time) []Image {
 	var out []Image
 	for _, i := range order {
 		old := p.Older > 0 && i.Used.Before(now.Add(-p.Older))
-		if old || total > low {
+		if old || total > low || p.Run != "" {
 			out = append(out, i)
 			total -= i.Own
 		}
@@ -49,9 +51,13 @@ func Plan(list []Image, p Policy, now time.Time) []Image {
 }
 
 // held reports whether an image stays whatever the marks say.
-func held(i Image, list []Image, since time.Time) bool {
+func (p Policy) held(i Image, list []Image, now time.Time) bool {
 	stays := func(i Image) bool {
-		return i.InUse || i.foreign || !i.Used.Before(since) || i.Kind == KindToolchain && !i.Stale
+		kept := !i.Used.Before(now.Add(-p.Keep))
+		if p.Run != "" {
+			kept = i.Run != p.Run
+		}
+		return i.InUse || i.foreign || kept || i.Kind == KindToolchain && !i.Stale
 	}
 	return stays(i) || slices.ContainsFunc(list, func(a Image) bool { return on(a, i) && stays(a) })
 }

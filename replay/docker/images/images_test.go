@@ -179,6 +179,11 @@ func TestPlan(t *testing.T) {
 		{"in use", Policy{Older: time.Hour}, func(l []Image) { l[3].InUse = true }, "old other web"},
 		{"named by somebody", Policy{Older: time.Hour}, func(l []Image) { l[4].foreign = true }, "other app lib web"},
 		{"an old toolchain", Policy{Older: time.Hour}, func(l []Image) { l[1].Stale = true }, "old other app lib web node"},
+		{"of one run", Policy{Run: "a"}, func(l []Image) { l[2].Run, l[4].Run, l[3].Run = "a", "a", "b" }, "old"},
+		{"what another run built on stays", Policy{Run: "a", Keep: day}, func(l []Image) { l[2].Run, l[3].Run = "a", "b" }, ""},
+		{"of one run, one built on the other", Policy{Run: "a", Keep: day}, func(l []Image) { l[2].Run, l[3].Run = "a", "a" }, "app lib"},
+		{"of a run that added nothing", Policy{Run: "c", Older: time.Hour, High: 1}, func(l []Image) { l[2].Run = "a" }, ""},
+		{"of one run, in use", Policy{Run: "a"}, func(l []Image) { l[4].Run, l[4].InUse = "a", true }, ""},
 		{"an unnamed one", Policy{Older: 65 * time.Hour}, func(l []Image) { l[4].Kind, l[4].Name = KindUnnamed, "" }, "old"},
 	} {
 		list := sample()
@@ -229,7 +234,7 @@ func TestPlanLaws(t *testing.T) {
 		}
 		if p.High > 0 && Total(list) > p.High && Total(left) > p.Low {
 			for _, i := range left {
-				if !held(i, list, now.Add(-p.Keep)) {
+				if !p.held(i, list, now) {
 					t.Fatalf("%d are left of at most %d, and %s stays", Total(left), p.Low, i.ID)
 				}
 			}

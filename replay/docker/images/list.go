@@ -36,6 +36,7 @@ type Image struct {
 	Used    time.Time `json:"used"`            // when it was last made, found or taken for a job, as far as the engine knows
 	InUse   bool      `json:"in_use"`          // a container is made of it
 	Stale   bool      `json:"stale,omitempty"` // a toolchain that sluice images build would make anew
+	Run     string    `json:"run,omitempty"`   // the run that added it: one process's work in one sandbox
 	layers  []string
 	foreign bool // somebody gave it a name of his own
 }
@@ -143,8 +144,9 @@ func (e *Engine) look(ctx context.Context, ref string) (Image, error) {
 	}
 	switch {
 	case i.Name == "":
+		i.Run = labels[docker.LabelRun]
 	case labels[docker.LabelEnv] != "":
-		i.Kind = KindEnvironment
+		i.Kind, i.Run = KindEnvironment, labels[docker.LabelRun]
 	default:
 		i.Kind = KindToolchain
 		i.Stale = !slices.ContainsFunc(toolchains, func(t Toolchain) bool {
