@@ -172,6 +172,24 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// TestLineEnds: a script with CR LF fails line by line in ways that nobody understands; see github.com/SWE-bench/SWE-bench/issues/372.
+func TestLineEnds(t *testing.T) {
+	t.Parallel()
+	walk(t, func(name string) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("\r\n")) {
+			t.Errorf("%s has lines that end in CR LF", name)
+		}
+	})
+	rule, err := os.ReadFile(".gitattributes")
+	if err != nil || !strings.Contains(string(rule), "* -text\n") {
+		t.Errorf("git may rewrite the ends of lines in a checkout: %v", err)
+	}
+}
+
 // length is how many lines a node spans.
 func (s source) length(n ast.Node) int {
 	return s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1

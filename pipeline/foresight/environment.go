@@ -31,12 +31,21 @@ type Environment struct {
 	Log     string                   `json:"log,omitempty"`    // what that printed
 }
 
+// Installed is what a state's environment has, as far as this store's runs saw it: a commit alone does not say which versions its dependencies
+// had, and a rebuild that differs must be seen to differ; see github.com/SWE-bench/SWE-bench/issues/185. No stage reads it, so that what is
+// decided depends on recipes alone.
+type Installed struct {
+	Environment string `json:"environment"`         // fingerprint of the recipe
+	Image       string `json:"image,omitempty"`     // digest
+	Installed   string `json:"installed,omitempty"` // the end of what installing printed
+}
+
 // environment finds a recipe for each state and installs it, with the network that running tests will not have: on the ladder of package
 // recipes; where that ends, an agent may try, if there is one.
 func (f *family) environment() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "environment", Version: 3, Pool: pipeline.Sandbox,
-		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evEnvironment, evClimbs, evSetups},
+		Name: "environment", Version: 4, Pool: pipeline.Sandbox,
+		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evEnvironment, evClimbs, evSetups, evInstalled},
 		Settings: f.environmentSettings(),
 		Codes: []pipeline.Code{
 			{Name: "no-recipe", Text: "Neither heuristics nor a neighbouring state's recipe make one of the states executable, nor did an agent find out, if one was configured; the reason names the state and what was missing."},
@@ -79,9 +88,13 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 	env := Environment{Recipes: map[string]replay.Recipe{}, Commits: map[string]string{
 		stateB1: link.Intro.Base, stateH1: link.Intro.Head, stateB2: p.Fix.Base, stateH2: p.Fix.Head,
 	}}
-	setups, climbs, proven := Setups{}, Climbs{}, map[string]bool{}
+	setups, climbs, proven, have := Setups{}, Climbs{}, map[string]bool{}, map[string]Installed{}
 	write := func() error {
-		return errors.Join(c.Write(ctx, evEnvironment, env), writeClimbs(ctx, c, climbs), writeSetups(ctx, c, setups))
+		err := errors.Join(c.Write(ctx, evEnvironment, env), writeClimbs(ctx, c, climbs), writeSetups(ctx, c, setups))
+		if len(have) > 0 {
+			err = errors.Join(err, c.Write(ctx, evInstalled, have))
+		}
+		return err
 	}
 	for _, s := range states {
 		paths := append(fix.Tests(), fix.Code()...)
@@ -92,7 +105,7 @@ func (f *family) runEnvironment(ctx context.Context, c *pipeline.Case) (pipeline
 		if err != nil {
 			return pipeline.Outcome{}, err
 		}
-		o, out, err := f.prepare(ctx, attempt{c, &env, setups, climbs, proven, s, tree, paths})
+		o, out, err := f.prepare(ctx, attempt{c, &env, setups, climbs, proven, s, tree, paths, have})
 		if out || err != nil {
 			return o, errors.Join(err, write())
 		}
@@ -113,6 +126,9 @@ func (f *family) prepare(ctx context.Context, a attempt) (o pipeline.Outcome, ou
 		a.climbs[a.state] = found.Tries
 	}
 	r := found.Recipe
+	if found.Trial.Failed == "" && r.Runner != "" {
+		a.have[a.state] = Installed{r.Fingerprint, found.Trial.Image, found.Trial.Installed}
+	}
 	switch first := found.Tries[0]; {
 	case found.OK:
 		a.proven[r.Fingerprint] = true

@@ -108,6 +108,7 @@ const (
 	evAnnotation  = "annotation"        // difficulty, severity, interfaces
 	evEnvironment = "environment"       // recipe and environment of each state
 	evClimbs      = "recipes"           // how recipes were found where heuristics were not enough
+	evInstalled   = "installed"         // the images and versions that the states' environments have
 	evSetups      = "setups"            // what an agent did to find recipes
 	evFixRuns     = "fix-runs"          // runs 3, 4 and 5
 	evTaskRuns    = "task-runs"         // runs 1 and 2

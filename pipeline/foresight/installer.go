@@ -41,6 +41,7 @@ type attempt struct {
 	state  string
 	tree   replay.Tree
 	paths  []string // that the state's change touches
+	have   map[string]Installed
 }
 
 // second gives a state without a working recipe to the installer. It returns the accepted recipe, or ok=false.

@@ -192,7 +192,7 @@ func (climber) Name() string { return "docker" }
 
 func (climber) Prepare(_ context.Context, r replay.Recipe, _ replay.Tree) (replay.Env, error) {
 	if slices.Contains(r.Install[0].Args, "libx-dev") {
-		return replay.Env{Recipe: r, Sandbox: "docker"}, nil
+		return replay.Env{Recipe: r, Sandbox: "docker", Digest: "sha256:1", Log: "== requirements\nx==1.0\n"}, nil
 	}
 	return replay.Env{}, &replay.InstallError{Step: replay.StepResult{Name: "requirements", Stop: replay.Exited, ExitCode: 1}, Log: "x.h: no such file\n"}
 }
@@ -231,6 +231,13 @@ func TestClimb(t *testing.T) {
 	}
 	var env Environment
 	l.evidence(t, c, evEnvironment, &env)
+	var have map[string]Installed
+	l.evidence(t, c, evInstalled, &have)
+	for _, s := range states {
+		if d := cmp.Diff(Installed{env.Recipes[s].Fingerprint, "sha256:1", "== requirements\nx==1.0"}, have[s]); d != "" {
+			t.Errorf("what %s has (-want +got):\n%s", s, d)
+		}
+	}
 	if env.Failed != "" || !slices.Contains(env.Recipes["b1"].Install[0].Args, "libx-dev") {
 		t.Errorf("the environment is %+v", env)
 	}

@@ -60,7 +60,7 @@ func (b *box) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (repl
 			return replay.Env{}, &replay.InstallError{Step: replay.StepResult{Name: "modules", Stop: replay.Exited}, Log: "no " + want}
 		}
 	}
-	return replay.Env{Recipe: r, Sandbox: b.name, ID: r.Fingerprint, Log: "fine"}, nil
+	return replay.Env{Recipe: r, Sandbox: b.name, ID: r.Fingerprint, Digest: "sha256:" + r.Fingerprint, Log: "fine"}, nil
 }
 
 func (b *box) Run(_ context.Context, j replay.Job) (replay.Result, error) {

@@ -20,11 +20,15 @@ const trialVersion = 2
 
 // Trial is what a recipe came to on a state.
 type Trial struct {
-	Failed string        `json:"failed,omitempty"` // how installing failed; "" if it did not
-	Ran    bool          `json:"-"`                // the tests were started; else it was only installed
-	Report replay.Report `json:"report,omitzero"`
-	Log    string        `json:"log,omitempty"` // the end of what the last part printed
-	Wall   time.Duration `json:"wall_ns,omitempty"`
+	Failed string `json:"failed,omitempty"` // how installing failed; "" if it did not
+	// Image is the digest of the environment's image, "" where there is none, and Installed the end of what installing printed, which is where
+	// tools say which versions they brought; "" if another store's run had installed it.
+	Image     string        `json:"image,omitempty"`
+	Installed string        `json:"installed,omitempty"`
+	Ran       bool          `json:"-"` // the tests were started; else it was only installed
+	Report    replay.Report `json:"report,omitzero"`
+	Log       string        `json:"log,omitempty"` // the end of what the last part printed
+	Wall      time.Duration `json:"wall_ns,omitempty"`
 	// Conditions are those of the run: who wants its outcome wants to know them.
 	Conditions replay.Conditions `json:"conditions,omitzero"`
 }
@@ -90,7 +94,9 @@ func (l *Ladder) try(ctx context.Context, q Request, s state, r replay.Recipe, r
 	if err != nil || t.Failed != "" || !run {
 		return t, err
 	}
-	return l.run(ctx, q, s, r)
+	out, err := l.run(ctx, q, s, r)
+	out.Image, out.Installed = t.Image, t.Installed
+	return out, err
 }
 
 func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recipe) (Trial, error) {
@@ -104,7 +110,7 @@ func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recip
 		if errors.Is(err, replay.ErrInstallTime) {
 			err = pipeline.Permanent(err) // it took long enough: the next run tries again, this one does not
 		}
-		return Trial{Log: env.Log}, err
+		return Trial{Log: env.Log, Image: env.Digest, Installed: last(env.Log, installedBytes)}, err
 	})
 }
 
@@ -159,14 +165,19 @@ func once(ctx context.Context, o Once, w pipeline.Work, f func(context.Context) 
 	return t, nil
 }
 
-// logBytes is how much of the end of a log is kept in evidence: what went wrong is there.
-const logBytes = 4 << 10
+// What is kept in evidence of the end of a log, where what went wrong is, and of what installing printed.
+const (
+	logBytes       = 4 << 10
+	installedBytes = 32 << 10
+)
 
 // End is the end of a log, as text.
-func End(s string) string {
+func End(s string) string { return last(s, logBytes) }
+
+func last(s string, most int) string {
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) > logBytes {
-		s = strings.ToValidUTF8(s[len(s)-logBytes:], "")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[len(s)-most:], "")
 	}
 	return s
 }

@@ -43,3 +43,17 @@ func TestInstallFaultsAreNotKept(t *testing.T) {
 		})
 	}
 }
+
+// TestInstalledIsKept: what a state's environment has stands beside what its tests did, also when both come out of a store.
+func TestInstalledIsKept(t *testing.T) {
+	t.Parallel()
+	b := &box{name: "docker"}
+	l, r := ladder(t, b, "commit one \"1\"\n"+code+"-- one/go.mod --\nmodule m\n")
+	q := Request{Once: (&memo{kept: map[string][]byte{}}).once, Commit: r.IDs["one"]}
+	for range 2 {
+		f, err := l.Find(t.Context(), q)
+		if err != nil || f.Trial.Image != "sha256:"+f.Recipe.Fingerprint || f.Trial.Installed != "fine" || len(f.Trial.Report.Tests) == 0 {
+			t.Errorf("%+v, %v", f.Trial, err)
+		}
+	}
+}
