@@ -122,6 +122,18 @@ type Job struct {
 	Limits   Limits
 	// Ahead sets the clock of the steps' programs ahead, as far as they go by the C library and libfaketime is there (see ClockVars).
 	Ahead time.Duration
+	// Share lets repeats of the job have their beginning in common. It changes no result, and so it is in no key.
+	Share Share
+}
+
+// Share says what repeats of a job may have in common: they differ in nothing but their name and when they run.
+type Share struct {
+	// Steps is how many leading steps run no test. If all of them pass, what they left of the state is kept for a while. A repeat begins
+	// with a copy of that, which no other job can write to, and with their results.
+	Steps int
+	// Warm are steps that come next when a state is kept. They only save the later steps time and start no code of the tests; they
+	// may fail, and are in no result.
+	Warm []Step
 }
 
 // Stop says how a step ended.

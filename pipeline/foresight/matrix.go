@@ -67,6 +67,9 @@ func (m *matrix) plan(ctx context.Context, s spec, repeat int) (planned, error) 
 		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
 		Steps: append(canaries(p.recipe, s.Ahead), p.tool.Steps(p.recipe, p.target)...),
 	}
+	if m.set.Repeats > 1 && s.Ahead == 0 {
+		p.job.Share = tools.Share(p.recipe, p.target, p.job.Steps)
+	}
 	return p, nil
 }
 

@@ -29,12 +29,13 @@ const (
 
 // Labels of what sluice makes that others read.
 const (
-	LabelOurs = labelOurs          // "1" on everything
-	LabelEnv  = labelEnv           // on an environment: its fingerprint
-	LabelBase = labelBase          // on an environment: the id of the image that it was built from
-	LabelRun  = labelRun           // on an environment: the Sandbox that built it
-	LabelTool = "sluice.toolchain" // on an image of a toolchain, and on what is built from it: the toolchain's name
-	LabelMade = "sluice.made"      // likewise: the digest of what made it
+	LabelOurs  = labelOurs          // "1" on everything
+	LabelEnv   = labelEnv           // on an environment: its fingerprint
+	LabelBase  = labelBase          // on an environment: the id of the image that it was built from
+	LabelRun   = labelRun           // on an environment: the Sandbox that built it
+	LabelState = labelState         // "1" on a state that is kept for its repeats
+	LabelTool  = "sluice.toolchain" // on an image of a toolchain, and on what is built from it: the toolchain's name
+	LabelMade  = "sluice.made"      // likewise: the digest of what made it
 )
 
 const (
@@ -44,11 +45,13 @@ const (
 	labelJob    = "sluice.job"
 	labelEnv    = "sluice.env"  // on an environment: its fingerprint
 	labelBase   = "sluice.base" // on an environment: the id of the image it was built from
-	namePrefix  = "sluice-"     // of containers
+	labelState  = "sluice.state"
+	namePrefix  = "sluice-" // of containers
 	defaultUser = "10001:10001"
 	rootUser    = "0:0"
 
-	defaultTotal = 10 << 30
+	defaultTotal  = 10 << 30
+	defaultStates = 4 << 30
 	// maxOpen is the number of open files of a process. It is no more than what engines have themselves, since they
 	// cannot give more.
 	maxOpen = 4096

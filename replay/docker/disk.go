@@ -74,6 +74,12 @@ func (s *Sandbox) withRoom(ctx context.Context, f func() error) error {
 				continue
 			}
 		}
+		if s.layers.Empty() > 0 {
+			if werr := s.gone.wait(ctx); werr != nil {
+				return errors.Join(err, werr)
+			}
+			continue
+		}
 		freed, everr := s.o.Disk.Evict(ctx, 2*s.o.Disk.Least)
 		if everr != nil {
 			return fmt.Errorf("%w; making room: %w", err, everr)

@@ -33,6 +33,7 @@ import (
 
 	"sluice/internal/process"
 	"sluice/replay"
+	"sluice/replay/layers"
 )
 
 // Clock tells the time and waits.
@@ -54,6 +55,8 @@ type Options struct {
 	// Total bounds the bytes that all files of one job may have together; 0 = 10 GiB. It is watched, not reserved: a
 	// job can exceed it for about two seconds, and ends as replay.DiskFull.
 	Total int64
+	// States bounds the bytes of states that are kept for repeats of jobs (see replay.Share), besides those in use; 0 = 4 GiB.
+	States int64
 	// User is the uid:gid of steps; "" = 10001:10001. "0:0" is for images that only work as root, at the price of the
 	// protections that the package comment names.
 	User     string
@@ -83,7 +86,8 @@ type Sandbox struct {
 	pulls  chan struct{} // a token while something is pulled
 	pulled time.Time     // when the last pull began; of the token's holder
 
-	gone *removals
+	gone   *removals
+	layers *layers.Cache[snapshot]
 
 	mu       sync.Mutex
 	building map[string]chan struct{} // by fingerprint: a token held while its image is built
@@ -160,6 +164,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if o.Total == 0 {
 		o.Total = defaultTotal
 	}
+	o.States = or(o.States, defaultStates)
 	self, err := process.Self()
 	if err != nil {
 		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
@@ -177,6 +182,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 		security: security, securityNames: names, pulls: make(chan struct{}, 1),
 		building: map[string]chan struct{}{},
 	}
+	s.layers = layers.New(o.States, s.drop)
 	if s.cleanUp(ctx); ctx.Err() != nil {
 		return nil, fmt.Errorf("removing leftovers: %w", ctx.Err())
 	}

@@ -44,6 +44,10 @@ func TestBusyVictim(t *testing.T) {
 			_, _ = s.Run(ctx, replay.Job{Tree: tree, Env: env, Steps: []replay.Step{sh("run", "sleep 0.2; sleep 300 & exit 1")}})
 		},
 		func(n int) {
+			j := replay.Job{Tree: tree, Env: env, Steps: []replay.Step{sh("build", fmt.Sprintf("echo %d >b", n/2)), sh("test", "true")}, Share: replay.Share{Steps: 1}}
+			_, _ = s.Run(ctx, j)
+		},
+		func(n int) {
 			r := replay.Recipe{Image: testImage, Fingerprint: fmt.Sprintf("killtest-%s-%d", mark, n), Install: []replay.Step{sh("install", "head -c 9000000 /dev/urandom >{env}/f")}}
 			_, _ = s.Prepare(ctx, r, tree)
 		},

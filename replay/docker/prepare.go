@@ -160,7 +160,11 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 	if err := b.upload(ctx, func(k *packer) error { return b.pack(ctx, k, r, t, ca) }); err != nil {
 		return env, err
 	}
-	res, err := b.results(ctx, mustPass(r.Install), r.Env, s.o.Network.installEnv(ca != nil))
+	done, err := b.steps(ctx, mustPass(r.Install), r.Env, s.o.Network.installEnv(ca != nil))
+	if err != nil {
+		return env, err
+	}
+	res, err := b.results(ctx, done)
 	if err != nil {
 		return env, err
 	}

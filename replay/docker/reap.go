@@ -46,7 +46,7 @@ func (s *Sandbox) reap(ctx context.Context) error {
 	defer cancel()
 	return errors.Join(
 		s.removeContainers(ctx, labelOurs+"=1", deadContainer),
-		s.removeImages(ctx),
+		s.removeImages(ctx, func(labels map[string]string) bool { return dead(labels[labelOwner]) }),
 		s.removeVolumes(ctx),
 		s.removeNetworks(ctx),
 	)
@@ -94,8 +94,8 @@ func each(ctx context.Context, ids []string, remove func(context.Context, string
 	return g.Wait()
 }
 
-// removeImages removes images that lost their name or never got one; an image that a container uses stays.
-func (s *Sandbox) removeImages(ctx context.Context) error {
+// removeImages removes images of a kind that lost their name or never got one; an image that a container uses stays.
+func (s *Sandbox) removeImages(ctx context.Context, kind func(labels map[string]string) bool) error {
 	f := ours(labelOurs + "=1")
 	f.Add("dangling", "true")
 	all, err := s.api.ImageList(ctx, image.ListOptions{Filters: f})
@@ -104,7 +104,7 @@ func (s *Sandbox) removeImages(ctx context.Context) error {
 	}
 	var ids []string
 	for _, i := range all {
-		if dead(i.Labels[labelOwner]) {
+		if kind(i.Labels) {
 			ids = append(ids, i.ID)
 		}
 	}

@@ -56,14 +56,18 @@ func (b *box) remove(ctx context.Context) error {
 	return nil
 }
 
-// Close removes the containers that this Sandbox still has; environments stay for later runs. It returns within the deadline of clean-up,
+// Close removes the containers and the kept states that this Sandbox still has; environments stay for later runs. It returns within the deadline of clean-up,
 // and an error says what is left: the next Sandbox on this machine removes that when this process is gone.
 func (s *Sandbox) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.Timeouts.Cleanup)
 	defer cancel()
+	s.layers.Empty()
 	err := s.gone.wait(ctx)
 	if err == nil {
 		err = s.removeContainers(ctx, labelRun+"="+s.run, func(container.Summary) bool { return true })
+	}
+	if err == nil {
+		err = s.removeImages(ctx, func(labels map[string]string) bool { return labels[labelState] != "" && labels[labelRun] == s.run })
 	}
 	s.cleanUp(ctx) // what an engine still made for a process that was dead already when this one began
 	return errors.Join(err, s.api.Close())

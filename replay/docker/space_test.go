@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/replay"
+	"sluice/replay/layers"
 )
 
 // fastClock is one on which waiting takes no time. It notes the waits.
@@ -42,7 +43,8 @@ func (c *fastClock) Wait(ctx context.Context, d time.Duration) error {
 // spaceTest is a Sandbox whose disk has what a test says.
 func spaceTest(free uint64, known bool, evict func(int64) int64) (*Sandbox, *fastClock, *uint64) {
 	c := &fastClock{now: time.Unix(1e9, 0)}
-	s := &Sandbox{o: Options{Clock: c}}
+	s := &Sandbox{o: Options{Clock: c}, gone: newRemovals()}
+	s.layers = layers.New(0, s.drop)
 	s.o.Disk.Evict = func(_ context.Context, need int64) (int64, error) { return evict(need), nil }
 	s.o.Disk = s.o.Disk.withDefaults()
 	s.free = func() (uint64, bool) { return free, known }

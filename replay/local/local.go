@@ -16,6 +16,7 @@ import (
 
 	"sluice/internal/process"
 	"sluice/replay"
+	"sluice/replay/layers"
 )
 
 // Name is the name of this sandbox, in Env.Sandbox and for users.
@@ -31,6 +32,8 @@ type Options struct {
 	Limits, Install replay.Limits
 	// MaxDisk is how many bytes all files of one job may have together. Default: 16 GiB.
 	MaxDisk int64
+	// States bounds the bytes of states that are kept for repeats of jobs (see replay.Share), besides those in use. Default: 4 GiB.
+	States int64
 	// Tools are folders with programs that steps may need (a Python or Go installation); visible read-only, their bin
 	// folders in PATH. The host's go, python3 and pyenv versions are found without being named.
 	Tools []string
@@ -60,6 +63,7 @@ type Sandbox struct {
 	groups
 	caps   Capabilities
 	kernel string // its release
+	layers *layers.Cache[snapshot]
 
 	mu     sync.Mutex
 	states map[string]bool // throw-away folders in use
@@ -96,6 +100,8 @@ func New(o Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("opening the local sandbox: asking for the kernel's version: %w", err)
 	}
 	s := &Sandbox{opts: withDefaults(o), owner: me, kernel: unix.ByteSliceToString(kernel.Release[:]), host: findHost(o.Tools), states: map[string]bool{}}
+	s := &Sandbox{opts: withDefaults(o), owner: me, host: findHost(o.Tools), states: map[string]bool{}}
+	s.layers = layers.New(s.opts.States, s.dropLayer)
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("removing what dead runs left: %w", err)
 	}
@@ -134,6 +140,9 @@ func withDefaults(o Options) Options {
 	o.Install = merge(o.Install, replay.Limits{Wall: 30 * time.Minute, Memory: 8 << 30, Pids: 4096, CPUs: cpus, Output: 256 << 10, Disk: 8 << 30})
 	if o.MaxDisk == 0 {
 		o.MaxDisk = 16 << 30
+	}
+	if o.States == 0 {
+		o.States = 4 << 30
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -185,6 +194,7 @@ func (s *Sandbox) Walls() replay.Walls {
 
 // Close removes the throw-away folders of this process that no job uses any more. Environments stay.
 func (s *Sandbox) Close() error {
+	s.layers.Empty()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error

@@ -36,6 +36,7 @@ const (
 type view struct {
 	state    state
 	env      string // folder of the environment
+	below    string // folder of changes of it that lie below the state's own; "" is none
 	build    bool   // it is being built: writable, with a network
 	readOnly bool   // nothing in the tree can be written to
 	visible  []string
@@ -181,7 +182,7 @@ func (v view) stateMounts() []mount {
 // overlayOptions: volatile, since no state outlives a crash; metacopy, since go touches files of its cache and the whole
 // file would be copied for that.
 func (v view) overlayOptions() string {
-	o := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,volatile", v.env, v.state.path("upper"), v.state.path("work"))
+	o := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,volatile", v.lower(), v.state.path("upper"), v.state.path("work"))
 	if v.userns {
 		return o + ",userxattr"
 	}

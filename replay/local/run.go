@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"sluice/replay"
+	"sluice/replay/layers"
 )
 
 // Run implements replay.Sandbox.
@@ -19,6 +20,13 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	env := s.envFolder(j.Env.ID)
 	if j.Env.Sandbox != Name || !filepath.IsLocal(j.Env.ID) || !env.complete() {
 		return res, fmt.Errorf("running %s: environment %q: %w", j.Name, j.Env.ID, ErrEnvironment)
+	}
+	use, err := s.layer(ctx, j)
+	if err != nil {
+		return res, fmt.Errorf("running %s: %w", j.Name, err)
+	}
+	if use != nil {
+		defer use.Done()
 	}
 	limits := merge(j.Limits, s.opts.Limits)
 	se, err := s.open(view{env: env.content()}, limits)
@@ -31,11 +39,11 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 		}
 	}()
 	se.vars = []map[string]string{offline, limits.CoreVars(), j.Env.Recipe.Env, replay.ClockVars(j.Ahead)}
-	all := func(string) bool { return true }
-	if err := writeTree(ctx, se.view.state.path("tree"), j.Tree, all, j.Overlays); err != nil {
+	done, err := se.begin(ctx, j, use)
+	if err != nil {
 		return res, fmt.Errorf("running %s: %w", j.Name, err)
 	}
-	if res.Steps, err = se.steps(ctx, j.Steps); err != nil {
+	if res.Steps, err = se.steps(ctx, j.Steps, done); err != nil {
 		return res, fmt.Errorf("running %s: %w", j.Name, err)
 	}
 	if res.Files, err = collect(se.view.state.dir, se.view.state.outName); err != nil {
@@ -46,25 +54,39 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	return res, nil
 }
 
-// steps runs the steps in order within the wall limit; what does not run is skipped.
-func (se *session) steps(ctx context.Context, steps []replay.Step) ([]replay.StepResult, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, se.limits.Wall, errTime)
+// steps runs the steps that come after those that are done, in order, within the wall limit of all; what does not run is skipped.
+func (se *session) steps(ctx context.Context, steps []replay.Step, done []replay.StepResult) ([]replay.StepResult, error) {
+	wall := se.limits.Wall
+	for _, r := range done {
+		wall -= r.Duration
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, wall, errTime)
 	defer cancel()
-	var done []replay.StepResult
 	stopped := false
-	for _, step := range steps {
-		if stopped || limited.Err() != nil && ctx.Err() == nil || !due(step, done) {
+	for i, step := range steps {
+		switch {
+		case i < len(done):
+		case stopped || limited.Err() != nil && ctx.Err() == nil || !due(step, done):
 			done = append(done, replay.StepResult{Name: step.Name, Stop: replay.Skipped})
-			continue
+		default:
+			r, err := se.step(limited, step)
+			if err != nil {
+				return nil, err
+			}
+			done = append(done, r)
 		}
-		r, err := se.step(limited, step)
-		if err != nil {
-			return nil, err
-		}
-		done = append(done, r)
-		stopped = step.MustPass && !passed(r)
+		stopped = stopped || step.MustPass && done[i].Stop != replay.Skipped && !passed(done[i])
 	}
 	return done, nil
+}
+
+// layer takes hold of what the job may begin with; nil: of nothing.
+func (s *Sandbox) layer(ctx context.Context, j replay.Job) (*layers.Use[snapshot], error) {
+	key, ok := layers.Key(j)
+	if !ok || !s.canShare() {
+		return nil, nil
+	}
+	return s.layers.Get(ctx, key)
 }
 
 // due says whether the step's IfFailed holds.

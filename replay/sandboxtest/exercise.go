@@ -72,6 +72,7 @@ func checks() []check {
 	all = append(all, hostileChecks()...)
 	all = append(all, sessionChecks()...)
 	all = append(all, conditionChecks()...)
+	all = append(all, shareChecks()...)
 	return append(all, envChecks()...)
 }
 

@@ -84,6 +84,10 @@ type (
 	Clocker interface {
 		Clock(r replay.Recipe) []string
 	}
+	// Warmer compiles what the tests need without starting any: for a tool whose test step would compile it anew in each repeat.
+	Warmer interface {
+		Warm(replay.Recipe, replay.Target) []replay.Step
+	}
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
@@ -208,6 +212,18 @@ func Words(tool string) []string {
 		return a.Words()
 	}
 	return []string{tool}
+}
+
+// Share is what repeats of a job with a tool's steps may have in common: the steps before the one that runs the tests.
+func Share(r replay.Recipe, t replay.Target, steps []replay.Step) replay.Share {
+	s := replay.Share{Steps: slices.IndexFunc(steps, func(s replay.Step) bool { return s.Name == StepTest })}
+	if s.Steps < 0 {
+		return replay.Share{}
+	}
+	if a, ok := ability[Warmer](r.Runner); ok {
+		s.Warm = a.Warm(r, t)
+	}
+	return s
 }
 
 // Plain are the steps of a tool as people would type them. They may leave no report.

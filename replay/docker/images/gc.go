@@ -1,6 +1,7 @@
 package images
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,9 @@ type Policy struct {
 func Plan(list []Image, p Policy, now time.Time) []Image {
 	order := slices.DeleteFunc(slices.Clone(list), func(i Image) bool { return p.held(i, list, now) })
 	slices.SortStableFunc(order, func(a, b Image) int {
+		if a.Kind != b.Kind && (a.Kind == KindState || b.Kind == KindState) { // a state only saves time
+			return cmp.Compare(b.kept(), a.kept())
+		}
 		if c := a.Used.Compare(b.Used); c != 0 {
 			return c
 		}
@@ -50,10 +54,17 @@ func Plan(list []Image, p Policy, now time.Time) []Image {
 	return out
 }
 
+func (i Image) kept() int {
+	if i.Kind == KindState {
+		return 1
+	}
+	return 0
+}
+
 // held reports whether an image stays whatever the marks say.
 func (p Policy) held(i Image, list []Image, now time.Time) bool {
 	stays := func(i Image) bool {
-		kept := !i.Used.Before(now.Add(-p.Keep))
+		kept := i.Kind != KindState && !i.Used.Before(now.Add(-p.Keep))
 		if p.Run != "" {
 			kept = i.Run != p.Run
 		}

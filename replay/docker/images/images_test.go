@@ -184,6 +184,8 @@ func TestPlan(t *testing.T) {
 		{"of one run, one built on the other", Policy{Run: "a", Keep: day}, func(l []Image) { l[2].Run, l[3].Run = "a", "a" }, "app lib"},
 		{"of a run that added nothing", Policy{Run: "c", Older: time.Hour, High: 1}, func(l []Image) { l[2].Run = "a" }, ""},
 		{"of one run, in use", Policy{Run: "a"}, func(l []Image) { l[4].Run, l[4].InUse = "a", true }, ""},
+		{"a state goes first, however new", Policy{High: 1319, Low: 1280, Keep: 20 * time.Hour}, func(l []Image) { l[5].Kind, l[5].Name = KindState, "" }, "web"},
+		{"a state that is used", Policy{High: 1319, Low: 1310}, func(l []Image) { l[5].Kind, l[5].Name, l[5].InUse = KindState, "", true }, "old"},
 		{"an unnamed one", Policy{Older: 65 * time.Hour}, func(l []Image) { l[4].Kind, l[4].Name = KindUnnamed, "" }, "old"},
 	} {
 		list := sample()

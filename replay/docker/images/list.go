@@ -18,10 +18,11 @@ import (
 // Kind says what an image is.
 type Kind string
 
-// The kinds. An unnamed image lost its name to a newer one.
+// The kinds. A state is kept by a run for repeats of its jobs. An unnamed image lost its name to a newer one.
 const (
 	KindToolchain   Kind = "toolchain"
 	KindEnvironment Kind = "environment"
+	KindState       Kind = "state"
 	KindUnnamed     Kind = "unnamed"
 )
 
@@ -143,6 +144,8 @@ func (e *Engine) look(ctx context.Context, ref string) (Image, error) {
 		i.Name = name
 	}
 	switch {
+	case i.Name == "" && labels[docker.LabelState] != "":
+		i.Kind = KindState
 	case i.Name == "":
 		i.Run = labels[docker.LabelRun]
 	case labels[docker.LabelEnv] != "":

@@ -52,26 +52,37 @@ const goTimeout = "5m"
 // report all errors. Modules come from the environment only; the checksum database is the default one, of which Install
 // left there what it looked up: switched off, it would forbid a toolchain that is a module.
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
-	packages := goPackages(r.Root, t.Paths)
-	env := map[string]string{"GOPROXY": "off", "GOSUMDB": ""}
-	gcflags := "-gcflags=-e"
-	if isMade(r) {
-		gcflags += " -lang=go1.20"
-	}
-	test := []string{"go", "test", "-json", "-count=1", "-vet=off", gcflags, "-timeout=" + goTimeout}
-	list := []string{"go", "list", "-e", "-export", gcflags, "-json=ImportPath,Error,DepsErrors"}
-	command := func(args []string) []string {
-		args = withTags(r, t.Paths, everyModule(r, args, packages))
-		if isOld(r) {
-			return oldGo(gopathDir(r.Module), args)
-		}
-		return args
-	}
+	test := []string{"go", "test", "-json", "-count=1", "-vet=off", gcflags(r), "-timeout=" + goTimeout}
+	list := []string{"go", "list", "-e", "-export", gcflags(r), "-json=ImportPath,Error,DepsErrors"}
 	steps := append([]replay.Step{}, r.Build...)
 	return append(steps,
-		replay.Step{Name: report.StepTest, Args: command(test), Env: env, Dir: r.Root},
-		replay.Step{Name: StepExplain, Args: command(list), Env: env, Dir: r.Root, IfFailed: report.StepTest},
+		command(replay.Step{Name: report.StepTest, Args: test}, r, t),
+		command(replay.Step{Name: StepExplain, Args: list, IfFailed: report.StepTest}, r, t),
 	)
+}
+
+// Warm compiles the packages and their tests as the tests will find them in the build cache, and links nothing: what is linked is not
+// kept there.
+func (Tool) Warm(r replay.Recipe, t replay.Target) []replay.Step {
+	list := []string{"go", "list", "-e", "-test", "-export", gcflags(r), "-f="}
+	return []replay.Step{command(replay.Step{Name: "compile tests", Args: list}, r, t)}
+}
+
+func gcflags(r replay.Recipe) string {
+	if isMade(r) {
+		return "-gcflags=-e -lang=go1.20"
+	}
+	return "-gcflags=-e"
+}
+
+// command makes a step of the go command one over the packages of a target.
+func command(s replay.Step, r replay.Recipe, t replay.Target) replay.Step {
+	s.Env, s.Dir = map[string]string{"GOPROXY": "off", "GOSUMDB": ""}, r.Root
+	s.Args = withTags(r, t.Paths, everyModule(r, s.Args, goPackages(r.Root, t.Paths)))
+	if isOld(r) {
+		s.Args = oldGo(gopathDir(r.Module), s.Args)
+	}
+	return s
 }
 
 // everyModule adds the packages to a command. ./... ends where another module begins: all of a workspace are the modules that the

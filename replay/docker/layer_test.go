@@ -1,0 +1,134 @@
+package docker
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/docker/docker/api/types/image"
+
+	"sluice/replay"
+	"sluice/replay/sandboxtest"
+)
+
+// shareTest is a Sandbox with an environment, and a job that tells whether it was built anew.
+func shareTest(t *testing.T, o Options) (*Sandbox, replay.Job) {
+	t.Helper()
+	s := newTest(t, o)
+	mark := "statetest-" + strings.ToLower(t.Name())
+	t.Cleanup(func() { forget(t, s, mark); s.Close() })
+	env, err := s.Prepare(t.Context(), replay.Recipe{Image: testImage, Fingerprint: mark, Install: []replay.Step{sh("install", "true")}}, noTree{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, replay.Job{
+		Name: t.Name(), Env: env, Tree: sandboxtest.NewTree(t.Name(), sandboxtest.Text("a", "a")),
+		Steps: []replay.Step{sh("build", "head -c 16 /dev/urandom | od -An -tx1 >made; head -c 1000000 /dev/zero >{env}/zero"), sh("test", "cat made")},
+		Share: replay.Share{Steps: 1},
+	}
+}
+
+// built is what a run of the job prints.
+func builtBy(t *testing.T, s *Sandbox, j replay.Job) string {
+	t.Helper()
+	res, err := s.Run(t.Context(), j)
+	if err != nil || len(res.Steps) != 2 || len(res.Steps[1].Stdout) < 40 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	return string(res.Steps[1].Stdout)
+}
+
+// states are the images of states that a Sandbox keeps.
+func statesOf(t *testing.T, s *Sandbox) (ids []string) {
+	t.Helper()
+	if err := s.gone.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.api.ImageList(context.Background(), image.ListOptions{All: true, Filters: ours(labelRun + "=" + s.run)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range all {
+		if i.Labels[labelState] != "" {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
+}
+
+// TestStatesGo: a state that somebody removed is no error, the least used go when they take more than they may, all go when the disk is
+// full, and none outlives its Sandbox.
+func TestStatesGo(t *testing.T) {
+	t.Parallel()
+	s, j := shareTest(t, Options{States: 1_500_000})
+	first := builtBy(t, s, j)
+	ids := statesOf(t, s)
+	if len(ids) != 1 || builtBy(t, s, j) != first {
+		t.Fatalf("states %q", ids)
+	}
+	if err := s.gone.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.api.ImageRemove(t.Context(), ids[0], image.RemoveOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if builtBy(t, s, j) == first {
+		t.Error("a state that was removed came back")
+	}
+	second := builtBy(t, s, j)
+	if builtBy(t, s, j) != second {
+		t.Error("it is not kept again")
+	}
+	other := j
+	other.Tree = sandboxtest.NewTree(t.Name()+" two", sandboxtest.Text("a", "b"))
+	third := builtBy(t, s, other)
+	if ids = statesOf(t, s); len(ids) != 1 {
+		t.Errorf("of two states of 1 MB, 1.5 MB hold %d", len(ids))
+	}
+	if builtBy(t, s, other) != third {
+		t.Error("the newer one went")
+	}
+	full := true
+	s.free = func() (uint64, bool) {
+		if full {
+			full = false
+			return 0, true
+		}
+		return 1 << 40, true
+	}
+	if builtBy(t, s, other) == third {
+		t.Error("a full disk kept its states")
+	}
+	if len(statesOf(t, s)) == 0 {
+		t.Error("nothing is kept")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after := newTest(t, Options{})
+	defer after.Close()
+	after.run = s.run
+	if ids := statesOf(t, after); len(ids) > 0 {
+		t.Errorf("after Close: %q", ids)
+	}
+}
+
+// TestStatesOfTheDead: the next start removes what a process that was killed kept.
+func TestStatesOfTheDead(t *testing.T) {
+	t.Parallel()
+	s, j := shareTest(t, Options{})
+	_, gone, _ := ids(t)
+	s.owner = gone.String()
+	builtBy(t, s, j)
+	if err := s.gone.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := newTest(t, Options{})
+	defer next.Close()
+	if ids := statesOf(t, s); len(ids) > 0 {
+		t.Errorf("left: %q", ids)
+	}
+	if strings.TrimSpace(builtBy(t, s, j)) == "" { // it is as if the state had never been
+		t.Error("nothing was built")
+	}
+}
