@@ -24,7 +24,7 @@ func shareChecks() []check {
 
 // built does what builds do: it writes to the tree, the environment, the temporary folder and {out}, changes and removes files, notes the
 // path of {out}, and sets modes and times.
-const built = `echo made >made && mkdir -p dir && mv moved dir/ && ln -s made link && ln made hard && chmod 750 dir && touch -d @1234567890 made &&
+const built = `echo made >made && mkdir -p dir && mv moved dir/ && ln -s made link && ln made hard && chmod 750 dir && touch -d @1234567890 made dir &&
 rm gone && echo {out} >where && echo report >{out}/build.txt && echo tmp >/tmp/made && echo new >{env}/new && touch {env}/marker && mkdir {env}/sub &&
 echo deep >{env}/sub/deep && echo said && echo warned >&2`
 
