@@ -100,7 +100,6 @@ func New(o Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("opening the local sandbox: asking for the kernel's version: %w", err)
 	}
 	s := &Sandbox{opts: withDefaults(o), owner: me, kernel: unix.ByteSliceToString(kernel.Release[:]), host: findHost(o.Tools), states: map[string]bool{}}
-	s := &Sandbox{opts: withDefaults(o), owner: me, host: findHost(o.Tools), states: map[string]bool{}}
 	s.layers = layers.New(s.opts.States, s.dropLayer)
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("removing what dead runs left: %w", err)

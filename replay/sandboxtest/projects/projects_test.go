@@ -181,11 +181,22 @@ func run(t *testing.T, box replay.Sandbox, tool string, tree tooltest.Tree) repl
 		t.Fatal(err)
 	}
 	job := replay.Job{Name: "projects/" + tool, Tree: tree, Env: env, Steps: runner.Steps(r, replay.Target{}), Limits: replay.Limits{Wall: 5 * time.Minute}}
-	res, err := box.Run(t.Context(), job)
-	if err != nil {
-		t.Fatalf("%s: %v", box.Name(), err)
+	once := func(job replay.Job) replay.Report {
+		res, err := box.Run(t.Context(), job)
+		if err != nil {
+			t.Fatalf("%s: %v", box.Name(), err)
+		}
+		return runner.Parse(r, replay.Target{}, res)
 	}
-	return runner.Parse(r, replay.Target{}, res)
+	if box.Name() != local.Name && tool != "gotest" { // what repeats share is the same in both sandboxes: see sandboxtest
+		return once(job)
+	}
+	job.Share = tools.Share(r, replay.Target{}, job.Steps)
+	first, again := once(job), once(job)
+	if d := gocmp.Diff(first, again); d != "" {
+		t.Errorf("%s: a repeat that began with what the first built (-first +repeat):\n%s", box.Name(), d)
+	}
+	return again
 }
 
 // lines are what an archive's want says.

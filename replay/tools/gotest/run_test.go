@@ -3,6 +3,8 @@ package gotest_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +21,32 @@ import (
 // Install: the tree is ours and needs nothing.
 func run(t *testing.T, tree tooltest.Tree, r replay.Recipe, paths ...string) replay.Report {
 	t.Helper()
-	dir, env := t.TempDir(), t.TempDir()
+	target := replay.Target{Paths: paths}
+	var steps []replay.Step
+	for _, s := range (gotest.Tool{}).Steps(r, target) {
+		if s.IfFailed == "" {
+			steps = append(steps, s)
+		}
+	}
+	return gotest.Tool{}.Parse(r, target, replay.Result{Steps: runSteps(t, lay(t, tree), r, steps)})
+}
+
+// lay writes a tree to a temporary folder.
+func lay(t *testing.T, tree tooltest.Tree) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	for name, text := range tree {
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+func runSteps(t *testing.T, dir string, r replay.Recipe, steps []replay.Step) (done []replay.StepResult) {
+	t.Helper()
+	env := t.TempDir()
 	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -34,12 +55,7 @@ func run(t *testing.T, tree tooltest.Tree, r replay.Recipe, paths ...string) rep
 		t.Fatal(err)
 	}
 	expand := strings.NewReplacer("{tree}", dir, "{env}", env)
-	target := replay.Target{Paths: paths}
-	var res replay.Result
-	for _, s := range (gotest.Tool{}).Steps(r, target) {
-		if s.IfFailed != "" {
-			continue
-		}
+	for _, s := range steps {
 		args := slices.Clone(s.Args)
 		for i := range args {
 			args[i] = expand.Replace(args[i])
@@ -59,11 +75,11 @@ func run(t *testing.T, tree tooltest.Tree, r replay.Recipe, paths ...string) rep
 		if err != nil && !errors.As(err, &exit) {
 			t.Fatal(err)
 		}
-		res.Steps = append(res.Steps, replay.StepResult{
+		done = append(done, replay.StepResult{
 			Name: s.Name, Stop: replay.Exited, ExitCode: cmd.ProcessState.ExitCode(), Stdout: stdout.Bytes(), Stderr: stderr.Bytes(),
 		})
 	}
-	return gotest.Tool{}.Parse(r, target, res)
+	return done
 }
 
 const passes = "package lib\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tif Two != 2 {\n\t\tt.Error(Two)\n\t}\n}\n"
@@ -102,4 +118,40 @@ func TestWideWorkspaceRuns(t *testing.T) {
 	r := detect(t, tree)
 	tooltest.Diff(t, run(t, tree, r), tooltest.View{Phases: "ok ok ok", Tests: "m.org/a::TestX pass\n"})
 	tooltest.Diff(t, run(t, tree, r, "b/c/lib_test.go"), tooltest.View{Phases: "ok ok ok", Tests: "m.org/b/c::TestX pass\n"})
+}
+
+// TestWarm: after warming, the tests' packages are compiled and only their main package is left to be; and nothing of the repository ran, not
+// even what runs before its tests.
+func TestWarm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles tests")
+	}
+	t.Parallel()
+	fresh := fmt.Sprintf("package lib\n\n// %x\nconst Two = 2\n", rand.Uint64()) // in nobody's cache
+	eager := "package lib\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc init() { os.WriteFile(\"ran\", nil, 0o644) }\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n"
+	tree := tooltest.Tree{
+		"go.mod": "module m.org/a\n\ngo 1.21\n", "lib/lib.go": fresh, "lib/main_test.go": eager, "lib/in_test.go": passes,
+		"lib/out_test.go": "package lib_test\n\nimport (\n\t\"testing\"\n\n\t\"m.org/a/lib\"\n)\n\nfunc TestY(t *testing.T) { _ = lib.Two }\n",
+		"bad/bad.go":      "package bad\n\nvar x int = \"\"\n",
+	}
+	r := detect(t, tree)
+	for _, paths := range [][]string{nil, {"lib/in_test.go"}} {
+		dir, target := lay(t, tree), replay.Target{Paths: paths}
+		runSteps(t, dir, r, (gotest.Tool{}).Warm(r, target))
+		ran := filepath.Join(dir, "lib/ran")
+		if _, err := os.Stat(ran); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q: warming ran code of the repository: %v", paths, err)
+		}
+		test := (gotest.Tool{}).Steps(r, target)[0]
+		test.Env = map[string]string{"GOFLAGS": r.Env["GOFLAGS"] + " -x", "GOPROXY": "off"}
+		done := runSteps(t, dir, r, []replay.Step{test})
+		if _, err := os.Stat(ran); err != nil || !bytes.Contains(done[0].Stdout, []byte(`"Action":"pass"`)) {
+			t.Errorf("%q: the tests did not run: %v\n%s", paths, err, done[0].Stdout)
+		}
+		for line := range strings.Lines(string(done[0].Stdout) + string(done[0].Stderr)) { // from Go 1.24 on, events
+			if strings.Contains(line, "/compile ") && strings.Contains(line, "-p m.org/a/lib") {
+				t.Errorf("%q: compiled again: %s", paths, line)
+			}
+		}
+	}
 }
