@@ -38,11 +38,20 @@ func benchRepo(b *testing.B) *history.History {
 	return history.New(m, "")
 }
 
-// stopwatch wraps the command of the test step: it leaves how long that took by the container's own clock, in nanoseconds.
-const stopwatch = `s=$(date +%s%N); "$@"; c=$?; e=$(date +%s%N); echo $((e-s)) >"$OUT/bare"; exit $c`
+// stopwatch wraps the command of the test step: it leaves how long that took by the container's own clock, in nanoseconds, and which
+// times of the processor it and its children took.
+const stopwatch = `s=$(date +%s%N); "$@"; c=$?; e=$(date +%s%N); echo $((e-s)) >"$OUT/bare"; times >"$OUT/times"; exit $c`
 
 // timed runs a state and returns how long that took here, and how long the bare test command took in there.
 func timed(b *testing.B, s replay.Sandbox, env replay.Env, tree replay.Tree) (wall, bare time.Duration) {
+	t := timedJob(b, s, env, tree, false)
+	return t.wall, t.bare
+}
+
+// taken is what a run took: here, its test command in there, and that of the processor.
+type taken struct{ wall, bare, cpu time.Duration }
+
+func timedJob(b *testing.B, s replay.Sandbox, env replay.Env, tree replay.Tree, share bool) (t taken) {
 	b.Helper()
 	tool, err := tools.For(env.Recipe.Runner)
 	if err != nil {
@@ -54,9 +63,13 @@ func timed(b *testing.B, s replay.Sandbox, env replay.Env, tree replay.Tree) (wa
 			steps[i].Args = append([]string{"env", "OUT={out}", "sh", "-c", stopwatch, "sh"}, steps[i].Args...)
 		}
 	}
+	job := replay.Job{Name: "bench", Tree: tree, Env: env, Steps: steps}
+	if share {
+		job.Share = tools.Share(env.Recipe, replay.Target{}, steps)
+	}
 	started := time.Now()
-	res, err := s.Run(b.Context(), replay.Job{Name: "bench", Tree: tree, Env: env, Steps: steps})
-	wall = time.Since(started)
+	res, err := s.Run(b.Context(), job)
+	t.wall = time.Since(started)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -64,7 +77,77 @@ func timed(b *testing.B, s replay.Sandbox, env replay.Env, tree replay.Tree) (wa
 	if err != nil {
 		b.Fatalf("the stopwatch says %q: %v", res.Files["bare"], err)
 	}
-	return wall, time.Duration(n)
+	t.bare = time.Duration(n)
+	for w := range strings.FieldsSeq(string(res.Files["times"])) { // as "0m1.234s"
+		d, err := time.ParseDuration(w)
+		if err != nil {
+			b.Fatalf("the stopwatch says %q: %v", res.Files["times"], err)
+		}
+		t.cpu += d
+	}
+	return t
+}
+
+// BenchmarkRepeats compares three runs of a state that share what one of them built with three that do not, in turn: x-first is the one
+// that builds, x-repeat the others, x-three all; x-cpu is the processor's time of a repeat's test command. MB is what the state takes that is kept.
+func BenchmarkRepeats(b *testing.B) {
+	s, tree, r := benchState(b)
+	env, err := s.Prepare(b.Context(), r, tree)
+	if err != nil {
+		b.Fatal(err)
+	}
+	timedJob(b, s, env, tree, false)
+	var alone, first, repeat taken
+	add := func(to *taken, t taken) { to.wall, to.bare, to.cpu = to.wall+t.wall, to.bare+t.bare, to.cpu+t.cpu }
+	n := 0
+	for b.Loop() {
+		n++
+		for i := range 3 {
+			add(&alone, timedJob(b, s, env, tree, false))
+			t := timedJob(b, s, env, oneOf{tree, n}, true)
+			if i == 0 {
+				add(&first, t)
+				continue
+			}
+			add(&repeat, t)
+		}
+	}
+	ratio := func(name string, a, b2 time.Duration) { b.ReportMetric(a.Seconds()/b2.Seconds(), name) }
+	ratio("x-first", 3*first.wall, alone.wall)
+	ratio("x-repeat", 3*repeat.wall, 2*alone.wall)
+	ratio("x-three", first.wall+repeat.wall, alone.wall)
+	ratio("x-cpu", 3*repeat.cpu, 2*alone.cpu)
+	b.ReportMetric(alone.wall.Seconds()/float64(3*n), "s-alone")
+	b.ReportMetric(alone.cpu.Seconds()/float64(3*n), "cpu-s-alone")
+	b.ReportMetric(float64(kept(b))/1e6/float64(n), "MB")
+}
+
+// oneOf is a tree that differs from others of the same files in its name only: each round builds anew.
+type oneOf struct {
+	replay.Tree
+	n int
+}
+
+func (t oneOf) ID() string { return t.Tree.ID() + "#" + strconv.Itoa(t.n) }
+
+// kept are the bytes of the states that are kept.
+func kept(b *testing.B) (n int64) {
+	b.Helper()
+	e, err := images.Open(context.Background(), "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	list, err := e.List(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, i := range list {
+		if i.Kind == images.KindState {
+			n += i.Own
+		}
+	}
+	return n
 }
 
 // BenchmarkWarmRun compares a run in an environment that is there with the bare test command in the same container. It says how

@@ -32,7 +32,7 @@ type told struct {
 // same packages without their tests. All that is compiled is compiled in the step before the tests, which runs none.
 //
 // The folder of compiled things lies in the environment, where the dependencies already are; a job writes into its own view of it, so that
-// no run sees what another compiled.
+// no state sees what another compiled.
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	paths := slices.Compact(slices.Sorted(slices.Values(t.Paths)))
 	if paths == nil {
