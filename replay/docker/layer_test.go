@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
 
 	"sluice/replay"
@@ -113,22 +115,32 @@ func TestStatesGo(t *testing.T) {
 	}
 }
 
-// TestStatesOfTheDead: the next start removes what a process that was killed kept.
+// TestStatesOfTheDead: the next start removes what a process that was killed kept, and nothing of one that lives. TestManyKills kills some.
 func TestStatesOfTheDead(t *testing.T) {
 	t.Parallel()
-	s, j := shareTest(t, Options{})
-	_, gone, _ := ids(t)
-	s.owner = gone.String()
-	builtBy(t, s, j)
-	if err := s.gone.wait(t.Context()); err != nil {
+	s := newTest(t, Options{})
+	defer s.Close()
+	self, gone, _ := ids(t)
+	b, err := s.newBox(t.Context(), boxSpec{image: testImage, network: "none", user: rootUser, limits: s.limits})
+	if err != nil {
 		t.Fatal(err)
 	}
-	next := newTest(t, Options{})
-	defer next.Close()
-	if ids := statesOf(t, s); len(ids) > 0 {
-		t.Errorf("left: %q", ids)
+	defer b.discard(t.Context())
+	kept := func(owner string) string {
+		c, err := s.api.ContainerCommit(t.Context(), b.id, container.CommitOptions{
+			Config: &container.Config{Labels: map[string]string{labelState: "1", labelOwner: owner}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
 	}
-	if strings.TrimSpace(builtBy(t, s, j)) == "" { // it is as if the state had never been
-		t.Error("nothing was built")
+	dead, alive := kept(gone.String()), kept(self.String())
+	newTest(t, Options{}).Close()
+	if _, err := s.api.ImageInspect(t.Context(), dead); !cerrdefs.IsNotFound(err) {
+		t.Errorf("left: %v", err)
+	}
+	if _, err := s.api.ImageInspect(t.Context(), alive); err != nil {
+		t.Errorf("a living process lost its state: %v", err)
 	}
 }

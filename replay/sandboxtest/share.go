@@ -18,7 +18,7 @@ func shareChecks() []check {
 		{name: "repeats that run at once wait for what one builds", needs: "isolation", run: checkShareParallel},
 		{name: "a beginning that fails is not shared", run: checkShareFailed},
 		{name: "warming is in no result", needs: "isolation", run: checkShareWarm},
-		{name: "states share nothing with others", run: checkShareOthers},
+		{name: "states share nothing with others", needs: "isolation", run: checkShareOthers},
 	}
 }
 
