@@ -145,7 +145,7 @@ func (e *Engine) look(ctx context.Context, ref string) (Image, error) {
 	}
 	switch {
 	case i.Name == "" && labels[docker.LabelState] != "":
-		i.Kind = KindState
+		i.Kind, i.Run = KindState, labels[docker.LabelRun]
 	case i.Name == "":
 		i.Run = labels[docker.LabelRun]
 	case labels[docker.LabelEnv] != "":
