@@ -4,6 +4,7 @@ import hashlib
 import io
 import lzma
 import platform
+import re
 import shutil
 import tarfile
 import tempfile
@@ -216,8 +217,9 @@ def newer(env, variables, top):
     return 0
 
 
-def forget(env, variables, top, target):
-    """Takes what was made of the stubs out of the folder of what is compiled: only dependencies may be found there."""
+def forget(env, variables, top, target, kept):
+    """Takes what was made of the stubs out of the folder of what is compiled: only dependencies may be found there. One of these may have
+    a stub's name, and is known by its hash."""
     text = ask(["cargo", "metadata", "--format-version", "1", "--offline", "--no-deps"], variables, top)
     if not text:
         return False
@@ -231,7 +233,10 @@ def forget(env, variables, top, target):
             continue
         for entry in os.listdir(folder):
             stem = entry.split(".")[0]
-            base = stem.rpartition("-")[0] or stem
+            base, _, number = stem.rpartition("-")
+            base = base or stem
+            if number in kept:
+                continue
             if base in names or base[3:] in names and base.startswith("lib") or stem in names or stem[3:] in names and stem.startswith("lib"):
                 path = os.path.join(folder, entry)
                 if os.path.isdir(path) and entry not in (".fingerprint", "build", "deps", "incremental", "examples"):
@@ -241,13 +246,27 @@ def forget(env, variables, top, target):
     return True
 
 
+def compiled(args, variables, cwd):
+    """Compiles, and returns the hashes by which cargo names what it made of packages that are not the tree's."""
+    say("$", *args)
+    done = subprocess.run(args + ["--message-format=json-render-diagnostics"], env=variables, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    kept = set()
+    for line in done.stdout.splitlines():
+        m = parsed(line)
+        if m.get("reason") not in ("compiler-artifact", "build-script-executed") or "path+file:" in m["package_id"]:
+            continue
+        for path in m.get("filenames", []) + [m.get("out_dir") or ""]:
+            kept.update(re.findall("-([0-9a-f]{16})(?![^./])", path))
+    return kept
+
+
 def compile_dependencies(env, what):
     """What fails costs time later. The mark says that the folder holds nothing of the stubs."""
     variables, top, target = surroundings(env), os.path.join(env, "stub", what["root"]), os.path.join(env, "target")
     variables["CARGO_TARGET_DIR"] = target
     args, _ = build_args(variables)
-    tried(args + ["--workspace", "--offline"], variables, top)
-    if forget(env, variables, top, target):
+    kept = compiled(args + ["--workspace", "--offline"], variables, top)
+    if forget(env, variables, top, target, kept):
         lay(target, {".sluice": ""})
     shutil.rmtree(os.path.join(env, "stub"))
     return 0

@@ -79,6 +79,11 @@ def scope(p, t):
     return p["name"] if kind(t) == "lib" else p["name"] + "/" + kind(t) + "/" + t["name"]
 
 
+def spec(p):
+    """Names a package to cargo. A dependency may have the same name: what tests a package may use a release of it."""
+    return p["id"] if "#" in p["id"] else p["name"] + "@" + p["version"]
+
+
 def targets(p):
     return [t for t in p["targets"] if kind(t) != "custom-build" and t.get("test", kind(t) in ("lib", "bin", "test"))]
 
@@ -126,7 +131,7 @@ def selection(chosen, features=True):
     """The words by which cargo compiles targets; with features, those too that need some."""
     args = []
     for p, t in chosen:
-        args += ["--package", p["name"]]
+        args += ["--package", spec(p)]
         args += {"lib": ["--lib"]}.get(kind(t), ["--" + kind(t), t["name"]])
         for f in features and t.get("required-features") or []:
             args += ["--features", f if "/" in f else p["name"] + "/" + f]
@@ -140,7 +145,7 @@ def compile_tests(run, out):
         return 1
     chosen, docs = wanted(packages, run.what["paths"], run.tree)
     for p in packages:
-        out.add(e="package", name=p["name"], id=p["id"], dir=folder(p))
+        out.add(e="package", name=p["name"], id=p["id"], spec=spec(p), dir=folder(p))
     everything = not chosen
     if everything:
         chosen = [(p, t) for p in packages for t in targets(p)]
@@ -345,7 +350,7 @@ class Tests:
         with open(wrapper, "w") as f:
             f.write("#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec " + shutil_which("rustdoc", v) + ' "$@"\n')
         os.chmod(wrapper, 0o755)
-        args = ["cargo", "test", "--doc", "--package", p["name"], "--no-fail-fast", "--offline", "--", "-Z", "unstable-options", "--format", "json"]
+        args = ["cargo", "test", "--doc", "--package", p["spec"], "--no-fail-fast", "--offline", "--", "-Z", "unstable-options", "--format", "json"]
         self.begin(p["name"] + "/doc", "doc")
         end, text = self.execute(args + files, self.run.top, v)
         self.lines(text, end)
@@ -436,10 +441,8 @@ def main():
     if made and not any(x["e"] in ("error", "stopped", "unread") for x in made):
         say("all was compiled")
         return 0
-    names = {x["name"] for x in made if x["e"] == "package"}
-    chosen = [x for x in made if x["e"] == "chosen" and not x["all"]]
-    names = sorted(names & {s.split("/")[0] for x in chosen for s in x["scopes"]})
-    packages = [a for p in names for a in ("--package", p)] or ["--workspace"]
+    chosen = {s.split("/")[0] for x in made if x["e"] == "chosen" and not x["all"] for s in x["scopes"]}
+    packages = [a for x in made if x["e"] == "package" and x["name"] in chosen for a in ("--package", x["spec"])] or ["--workspace"]
     args = ["cargo", "build", "--offline"] + packages + (["--keep-going"] if version("cargo", run.variables) >= (1, 74) else [])
     return subprocess.run(args, env=run.variables, cwd=run.top, stdin=subprocess.DEVNULL).returncode
 

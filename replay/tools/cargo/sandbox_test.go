@@ -20,7 +20,12 @@ const lock = `version = 3
 [[package]]
 name = "app"
 version = "0.1.0"
-dependencies = ["cfg-if", "lib"]
+dependencies = ["cfg-if 0.1.0", "cfg-if 1.0.0"]
+
+[[package]]
+name = "cfg-if"
+version = "0.1.0"
+dependencies = ["mac"]
 
 [[package]]
 name = "cfg-if"
@@ -29,30 +34,25 @@ source = "registry+https://github.com/rust-lang/crates.io-index"
 checksum = "baf1de4339761588bc0619e3cbc0120ee582ebb74b53b4efbf79117bd2da40fd"
 
 [[package]]
-name = "lib"
-version = "0.1.0"
-dependencies = ["mac"]
-
-[[package]]
 name = "mac"
 version = "0.1.0"
 `
 
 // workspaceTree is a workspace whose members use a package of the registry, each other, a macro and a build script. None of that is in
-// the environment but the registry's package.
+// the environment but the registry's package, although a member has its name.
 func workspaceTree(answer string) tooltest.Tree {
 	return tooltest.Tree{
 		"Cargo.lock": lock,
 		"Cargo.toml": "[workspace]\nmembers = [\"app\", \"lib\", \"mac\"]\nresolver = \"2\"\n",
-		"app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\" }\n" +
-			"[dev-dependencies]\ncfg-if = \"=1.0.0\"\n[[test]]\nname = \"plain\"\nharness = false\n",
+		"app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\", package = \"cfg-if\" }\n" +
+			"[dev-dependencies]\nreleased = { package = \"cfg-if\", version = \"=1.0.0\" }\n[[test]]\nname = \"plain\"\nharness = false\n",
 		"app/build.rs":       `fn main() { println!("cargo:rustc-env=MADE=` + answer + `") }`,
 		"app/src/main.rs":    `fn main() { println!("{}", lib::answer()) }`,
 		"app/tests/plain.rs": "fn main() {}",
-		"app/tests/uses.rs": `cfg_if::cfg_if! { if #[cfg(unix)] { const WANT: &str = "1\n"; } }
+		"app/tests/uses.rs": `released::cfg_if! { if #[cfg(unix)] { const WANT: &str = "1\n"; } }
 			#[test] fn program() { assert_eq!(std::process::Command::new(env!("CARGO_BIN_EXE_app")).output().unwrap().stdout, WANT.as_bytes()) }
 			#[test] fn script() { assert_eq!(env!("MADE"), "1") }`,
-		"lib/Cargo.toml": "[package]\nname = \"lib\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nmac = { path = \"../mac\" }\n",
+		"lib/Cargo.toml": "[package]\nname = \"cfg-if\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nname = \"lib\"\n[dependencies]\nmac = { path = \"../mac\" }\n",
 		"lib/src/lib.rs": "/// ```\n/// assert_eq!(lib::answer(), 1);\n/// ```\npub fn answer() -> u8 { mac::answer!() }\n" +
 			"#[cfg(test)]\nmod tests { #[test] fn macros() { assert_eq!(super::answer(), 1) } }\n",
 		"mac/Cargo.toml": "[package]\nname = \"mac\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n",
@@ -116,8 +116,8 @@ func TestWorkspace(t *testing.T) {
 			app/test/plain::(main) pass
 			app/test/uses::program pass
 			app/test/uses::script pass
-			lib/doc::lib/src/lib.rs - answer pass
-			lib::tests::macros pass
+			cfg-if/doc::lib/src/lib.rs - answer pass
+			cfg-if::tests::macros pass
 			`},
 		{"2", replay.Target{Paths: []string{"app/tests/uses.rs"}}, `
 			app/test/uses::program fail assertion
