@@ -48,8 +48,8 @@ func canaries(r replay.Recipe, ahead time.Duration) []replay.Step {
 		return nil
 	}
 	return []replay.Step{
-		{Name: stepTrueClock, Args: ask, Env: replay.TrueClock(), Timeout: time.Minute},
-		{Name: stepClock, Args: ask, Timeout: time.Minute},
+		{Name: stepTrueClock, Args: []string{"date", "+%s"}, Env: replay.TrueClock(), Timeout: time.Minute},
+		{Name: stepClock, Args: ask, Timeout: 3 * time.Minute}, // it may have to compile
 	}
 }
 

@@ -266,7 +266,7 @@ func TestCanary(t *testing.T) {
 			t.Errorf("%q: %v", tt.told, got)
 		}
 	}
-	for tool, want := range map[string]int{"gotest": 0, "pytest": 2, "mocha": 2, "ctest": 2, "cargo": 0} {
+	for tool, want := range map[string]int{"gotest": 0, "pytest": 2, "mocha": 2, "ctest": 2, "cargo": 2, "maven": 2} {
 		if got := canaries(replay.Recipe{Runner: tool}, year); len(got) != want {
 			t.Errorf("%s has the canaries %v", tool, got)
 		}

@@ -54,6 +54,11 @@ func (Tool) Image() string { return Image }
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"cargo", "test"} }
 
+// Clock asks Rust's library the time.
+func (Tool) Clock(replay.Recipe) []string { return []string{"sh", "-c", clockProgram} }
+
+const clockProgram = `d=$(mktemp -d) && echo 'fn main() { println!("{}", std::time::UNIX_EPOCH.elapsed().unwrap().as_secs()) }' >"$d/c.rs" && rustc -o "$d/c" "$d/c.rs" && "$d/c"`
+
 // BlankEnv says where cargo keeps what it brings.
 func (Tool) BlankEnv() map[string]string { return environment("") }
 
