@@ -15,6 +15,7 @@ import threading
 import tomllib
 
 SECONDS = 300  # one program
+EXAMPLES = 1200  # those of one package's documentation, each of which is compiled
 LINE, LINES, WORDS = 1 << 20, 1 << 20, 8 << 10
 ALONE = 200  # tests that are run by themselves when another one ended their program
 
@@ -317,7 +318,7 @@ class Tests:
         end["cut"] = suites == 0
         return names, ends
 
-    def execute(self, args, cwd, variables):
+    def execute(self, args, cwd, variables, seconds=SECONDS):
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
                 p = subprocess.Popen(args, cwd=cwd, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
@@ -325,7 +326,7 @@ class Tests:
                 return {"exit": 126, "signal": 0, "late": False, "words": str(e)}, []
             late = False
             try:
-                code = p.wait(timeout=self.run.what.get("seconds") or SECONDS)
+                code = p.wait(timeout=seconds)
             except subprocess.TimeoutExpired:
                 late, code = True, 0
             try:
@@ -352,7 +353,7 @@ class Tests:
         os.chmod(wrapper, 0o755)
         args = ["cargo", "test", "--doc", "--package", p["spec"], "--no-fail-fast", "--offline", "--", "-Z", "unstable-options", "--format", "json"]
         self.begin(p["name"] + "/doc", "doc")
-        end, text = self.execute(args + files, self.run.top, v)
+        end, text = self.execute(args + files, self.run.top, v, EXAMPLES)
         self.lines(text, end)
         self.ended(end)
 
