@@ -1,6 +1,7 @@
 # Makes an environment, in three ways: "toolchain" brings a toolchain, "fetch" brings the sources of dependencies, and "compile"
 # compiles them under a workspace of stubs. Its arguments: the way, the environment's folder, and what to do as JSON.
 import hashlib
+import http.client
 import io
 import lzma
 import platform
@@ -23,7 +24,7 @@ def download(address):
         except urllib.error.HTTPError as e:
             if e.code < 500 and e.code != 429 or pause is None:
                 raise
-        except OSError:
+        except (OSError, http.client.HTTPException):
             if pause is None:
                 raise
         time.sleep(pause)
@@ -75,7 +76,7 @@ def toolchain(env, channel, components, wanted):
     say("toolchain", channel)
     try:
         reason = unpack(os.environ.get("RUSTUP_DIST_SERVER") or HOME, channel, components, where)
-    except (OSError, EOFError, ValueError, KeyError, tarfile.TarError, lzma.LZMAError) as e:
+    except (OSError, EOFError, ValueError, KeyError, http.client.HTTPException, tarfile.TarError, lzma.LZMAError) as e:
         reason = str(e) or type(e).__name__
     if not reason:
         return 0

@@ -76,17 +76,24 @@ func python(t *testing.T) {
 	}
 }
 
-// TestNoNetwork: a server that does not answer is the same as one that has nothing.
+// TestNoNetwork: a server that does not answer, or that stops in the middle, is the same as one that has nothing.
 func TestNoNetwork(t *testing.T) {
 	t.Parallel()
 	python(t)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
+	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte("[pkg]"))
+	}))
+	t.Cleanup(short.Close)
 	program := strings.NewReplacer("(2, 10, None)", "(0, 0, None)").Replace(installProgram)
-	cmd := exec.Command("python3", "-c", program, "toolchain", t.TempDir(), "", `{"channel":"stable","components":[],"needed":false}`)
-	cmd.Env = []string{"PATH=" + fakeRust(t, "1.85.0"), "RUSTUP_DIST_SERVER=" + gone.URL}
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "NOTE: the toolchain stable cannot be had: <urlopen error ") {
-		t.Errorf("%v: %s", err, out)
+	for server, says := range map[string]string{gone.URL: "<urlopen error ", short.URL: "IncompleteRead("} {
+		cmd := exec.Command("python3", "-c", program, "toolchain", t.TempDir(), "", `{"channel":"stable","components":[],"needed":false}`)
+		cmd.Env = []string{"PATH=" + fakeRust(t, "1.85.0"), "RUSTUP_DIST_SERVER=" + server}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "NOTE: the toolchain stable cannot be had: "+says) {
+			t.Errorf("%v: %s", err, out)
+		}
 	}
 }
 
