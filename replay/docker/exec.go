@@ -130,9 +130,13 @@ func (b *box) check(ctx context.Context) (end ending, over bool, err error) {
 
 // output runs a small command of ours as root and returns what it printed.
 func (b *box) output(ctx context.Context, argv ...string) ([]byte, error) {
+	return b.outputAs(ctx, rootUser, argv...)
+}
+
+func (b *box) outputAs(ctx context.Context, user string, argv ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, quickExec)
 	defer cancel()
-	o := container.ExecOptions{User: rootUser, AttachStdout: true, AttachStderr: true, Cmd: argv}
+	o := container.ExecOptions{User: user, AttachStdout: true, AttachStderr: true, Cmd: argv}
 	made, err := b.s.api.ContainerExecCreate(ctx, b.id, o)
 	if err != nil {
 		return nil, engineError("preparing a command", err)

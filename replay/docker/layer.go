@@ -3,7 +3,9 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -28,8 +30,11 @@ type stage struct {
 	use   *layers.Use[snapshot]
 }
 
-// warmTime is what warming may take, beside the job's own time. It is below selfDestruct.
-const warmTime = 5 * time.Minute
+// What keeping a state may take, beside the job's own time. Together it is below selfDestruct.
+const (
+	warmTime   = 5 * time.Minute
+	commitTime = 2 * time.Minute // of the engine
+)
 
 // runShared runs a job whose beginning others may have run. A layer that somebody removed costs time and nothing else.
 func (s *Sandbox) runShared(ctx context.Context, j replay.Job, key string) (replay.Result, error) {
@@ -70,15 +75,47 @@ func (b *box) keep(ctx context.Context, j replay.Job, use *layers.Use[snapshot],
 			return nil
 		}
 	}
-	c, err := b.s.api.ContainerCommit(ctx, b.id, container.CommitOptions{
+	if !b.small(ctx) {
+		use.None()
+		return nil
+	}
+	commit, cancel := context.WithTimeout(ctx, commitTime)
+	defer cancel()
+	c, err := b.s.api.ContainerCommit(commit, b.id, container.CommitOptions{
 		Config: &container.Config{Cmd: []string{"/bin/sh"}, WorkingDir: treeDir, Labels: map[string]string{labelState: "1"}},
 	})
 	if err != nil {
 		use.None()
-		return nil
+		return ctx.Err()
 	}
 	use.Made(snapshot{image: c.ID, places: b.places, done: slices.Clone(done)}, b.s.grown(ctx, b.spec.image, c.ID))
 	return nil
+}
+
+// largeScript adds up the sizes, with their holes, of the files that a user ($1) has in the container, but for small ones; "hidden" says that
+// he has folders that he closed himself.
+const largeScript = `find / -xdev -uid "$1" \( -type d ! -perm -700 -exec echo hidden \; -o -type f -size +4096k -exec stat -c %s {} + \) 2>/dev/null |
+awk '$1 == "hidden" { h = 1 } { s += $1 } END { printf "%s %.0f\n", h ? "hidden" : "seen", s }'`
+
+// small reports whether the container's files may be copied to an image. The engine writes out holes: a build could leave a few sparse
+// files that take nothing in the container and all of the engine's disk in an image.
+func (b *box) small(ctx context.Context) bool {
+	most := b.s.o.States / 2
+	in, _, err := b.s.api.ContainerInspectWithRaw(ctx, b.id, true)
+	if err != nil || in.SizeRw == nil || *in.SizeRw > most {
+		return false
+	}
+	user, err := parseOwner(b.spec.user)
+	if err != nil || b.start(ctx) != nil {
+		return false
+	}
+	out, err := b.outputAs(ctx, b.spec.user, "/bin/sh", "-c", largeScript, "sh", strconv.Itoa(user.uid))
+	if err != nil {
+		return false
+	}
+	var bytes int64
+	n, err := fmt.Sscanf(string(out), "seen %d\n", &bytes)
+	return err == nil && n == 1 && bytes <= most
 }
 
 // grown is how many bytes an image has beyond the one below it; 0 where the engine does not tell.

@@ -25,7 +25,7 @@ func shareTest(t *testing.T, o Options) (*Sandbox, replay.Job) {
 	}
 	return s, replay.Job{
 		Name: t.Name(), Env: env, Tree: sandboxtest.NewTree(t.Name(), sandboxtest.Text("a", "a")),
-		Steps: []replay.Step{sh("build", "head -c 16 /dev/urandom | od -An -tx1 >made; head -c 1000000 /dev/zero >{env}/zero"), sh("test", "cat made")},
+		Steps: []replay.Step{sh("build", "head -c 16 /dev/urandom | od -An -tx1 >made; head -c 1200000 /dev/zero >{env}/zero"), sh("test", "cat made")},
 		Share: replay.Share{Steps: 1},
 	}
 }
@@ -62,7 +62,7 @@ func statesOf(t *testing.T, s *Sandbox) (ids []string) {
 // full, and none outlives its Sandbox.
 func TestStatesGo(t *testing.T) {
 	t.Parallel()
-	s, j := shareTest(t, Options{States: 1_500_000})
+	s, j := shareTest(t, Options{States: 2_700_000})
 	first := builtBy(t, s, j)
 	ids := statesOf(t, s)
 	if len(ids) != 1 || builtBy(t, s, j) != first {
@@ -83,9 +83,11 @@ func TestStatesGo(t *testing.T) {
 	}
 	other := j
 	other.Tree = sandboxtest.NewTree(t.Name()+" two", sandboxtest.Text("a", "b"))
+	builtBy(t, s, other)
+	other.Tree = sandboxtest.NewTree(t.Name()+" three", sandboxtest.Text("a", "c"))
 	third := builtBy(t, s, other)
-	if ids = statesOf(t, s); len(ids) != 1 {
-		t.Errorf("of two states of 1 MB, 1.5 MB hold %d", len(ids))
+	if ids = statesOf(t, s); len(ids) != 2 {
+		t.Errorf("of three states of 1.2 MB, 2.7 MB hold %d", len(ids))
 	}
 	if builtBy(t, s, other) != third {
 		t.Error("the newer one went")
@@ -112,6 +114,27 @@ func TestStatesGo(t *testing.T) {
 	after.run = s.run
 	if ids := statesOf(t, after); len(ids) > 0 {
 		t.Errorf("after Close: %q", ids)
+	}
+}
+
+// TestLargeStates: what an engine would write out, or cannot be looked at, is not kept; the job runs all the same.
+func TestLargeStates(t *testing.T) {
+	t.Parallel()
+	s, j := shareTest(t, Options{States: 100 << 20})
+	for name, build := range map[string]string{
+		"much":   "head -c 60000000 /dev/urandom >much",
+		"holes":  "for i in 1 2 3 4; do truncate -s 20M {env}/$i; done",
+		"hidden": "mkdir d && truncate -s 90M d/f && chmod 0 d",
+	} {
+		j := j
+		j.Steps = []replay.Step{sh("build", "head -c 16 /dev/urandom | od -An -tx1 >made; "+build), j.Steps[1]}
+		if first := builtBy(t, s, j); builtBy(t, s, j) == first {
+			t.Errorf("%s is kept", name)
+		}
+	}
+	j.Steps = []replay.Step{sh("build", "head -c 16 /dev/urandom | od -An -tx1 >made; truncate -s 40M {env}/f"), j.Steps[1]}
+	if first := builtBy(t, s, j); builtBy(t, s, j) != first {
+		t.Error("a state of 40 MB is not kept")
 	}
 }
 

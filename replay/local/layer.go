@@ -29,6 +29,9 @@ func (st state) parts() []string { return []string{"tree", st.outName, "tmp", "v
 // warmTime is what warming may take, beside the job's own time.
 const warmTime = 5 * time.Minute
 
+// maxKept bounds the files of a state: copying many takes longer than building them.
+const maxKept = 200_000
+
 // canShare says that states look the same to their steps, wherever they lie.
 func (s *Sandbox) canShare() bool { return s.caps.Namespaces && s.caps.Overlay }
 
@@ -98,6 +101,10 @@ func (se *session) keep(ctx context.Context, j replay.Job, use *layers.Use[snaps
 			use.None()
 			return nil
 		}
+	}
+	if bytes, inodes := usage(ctx, []string{se.view.state.dir}); bytes > se.s.opts.States/2 || inodes > maxKept {
+		use.None()
+		return nil
 	}
 	st, err := se.s.newState()
 	if err != nil {
