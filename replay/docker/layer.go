@@ -94,7 +94,8 @@ func (b *box) keep(ctx context.Context, j replay.Job, use *layers.Use[snapshot],
 
 // largeScript adds up the sizes, with their holes, of the files that a user ($1) has in the container, but for small ones; "hidden" says that
 // he has folders that he closed himself.
-const largeScript = `find / -xdev -uid "$1" \( -type d ! -perm -700 -exec echo hidden \; -o -type f -size +4096k -exec stat -c %s {} + \) 2>/dev/null |
+const largeScript = `for c in find stat awk; do command -v $c >/dev/null || exit 1; done
+find / -xdev -uid "$1" \( -type d ! -perm -700 -exec echo hidden \; -o -type f -size +4096k -exec stat -c %s {} + \) 2>/dev/null |
 awk '$1 == "hidden" { h = 1 } { s += $1 } END { printf "%s %.0f\n", h ? "hidden" : "seen", s }'`
 
 // small reports whether the container's files may be copied to an image. The engine writes out holes: a build could leave a few sparse
