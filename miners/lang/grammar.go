@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -9,8 +10,10 @@ import (
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/c"
 	"github.com/smacker/go-tree-sitter/cpp"
+	"github.com/smacker/go-tree-sitter/golang"
 	"github.com/smacker/go-tree-sitter/java"
 	"github.com/smacker/go-tree-sitter/javascript"
+	"github.com/smacker/go-tree-sitter/kotlin"
 	"github.com/smacker/go-tree-sitter/python"
 	"github.com/smacker/go-tree-sitter/ruby"
 	"github.com/smacker/go-tree-sitter/rust"
@@ -38,6 +41,25 @@ var grammars = map[string]*grammar{
 	"Java":       newGrammar(java.GetLanguage, "", "line_comment", "block_comment"),
 	"Rust":       newGrammar(rust.GetLanguage, "", "line_comment", "block_comment"),
 	"Ruby":       newGrammar(ruby.GetLanguage, "", "comment"),
+}
+
+// parsers are languages that are parsed for their syntax only: their comments are found in another way, or not at all.
+var parsers = map[string]func() *sitter.Language{"Go": golang.GetLanguage, "Kotlin": kotlin.GetLanguage}
+
+// Parse gives the syntax tree of a file, which the caller must close; nil where the language has no parser here, the file is too
+// large, or the parser gives up. What cannot be read of a file is an ERROR in its tree.
+func Parse(name string, src []byte) *sitter.Tree {
+	if len(src) > maxSource || bytes.IndexByte(src, 0) >= 0 {
+		return nil
+	}
+	language := Language(name)
+	if g, ok := grammars[language]; ok {
+		return g.parse(src)
+	}
+	if load, ok := parsers[language]; ok {
+		return (&grammar{load: load}).parse(src)
+	}
+	return nil
 }
 
 func newGrammar(load func() *sitter.Language, optional string, comments ...string) *grammar {

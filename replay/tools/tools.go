@@ -24,6 +24,7 @@ import (
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/pytest"
 	"sluice/replay/tools/report"
+	"sluice/replay/tools/testid"
 	"sluice/replay/tools/unittest"
 	"sluice/replay/tools/vitest"
 )
@@ -91,6 +92,10 @@ type (
 	// Owner tells tests of the tree from others by their id, where what stands before "::" is no file.
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
+	}
+	// Namesake tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
+	Namesake interface {
+		Is(r replay.Recipe, f testid.Function, id string) bool
 	}
 )
 
@@ -183,6 +188,20 @@ func Clock(r replay.Recipe) []string {
 		return a.Clock(r)
 	}
 	return nil
+}
+
+// Of lists, in their order, those of a report's ids that are a test function's; known is false if the tool does not tell.
+func Of(r replay.Recipe, f testid.Function, ids []string) (mine []string, known bool) {
+	a, known := ability[Namesake](r.Runner)
+	if !known {
+		return nil, false
+	}
+	for _, id := range ids {
+		if a.Is(r, f, id) {
+			mine = append(mine, id)
+		}
+	}
+	return mine, true
 }
 
 // Image is the base image of a tool's recipes that name none: its own, or DefaultImage.

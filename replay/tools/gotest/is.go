@@ -1,0 +1,29 @@
+package gotest
+
+import (
+	"path"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/testid"
+)
+
+// Is reports whether a test is a function's own, or a subtest of it: its package is that of the file's folder. In a workspace, whose
+// modules a recipe does not name, the folder's end decides.
+func (Tool) Is(r replay.Recipe, f testid.Function, id string) bool {
+	pkg, name, ok := strings.Cut(id, "::")
+	if !ok || !f.Joined("/").Begins(testid.Unnumbered(name), "/") {
+		return false
+	}
+	dir := strings.TrimPrefix(path.Dir(f.File), ".")
+	if root := r.Root; root != "" {
+		if dir != root && !strings.HasPrefix(dir, root+"/") {
+			return false
+		}
+		dir = strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
+	}
+	if r.Module != "" && (!isWide(r) || pkg == path.Join(r.Module, dir)) {
+		return pkg == path.Join(r.Module, dir)
+	}
+	return dir == "" || strings.HasSuffix("/"+pkg, "/"+dir)
+}
