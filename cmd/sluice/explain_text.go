@@ -165,6 +165,11 @@ func (e *explainer) content(heading, digest string, b []byte) {
 			text += "\n"
 		}
 	}
+	if d, ok := readDecisive(b); ok {
+		if text = decisiveText(d); e.full {
+			text += "\n"
+		}
+	}
 	if text == "" || e.full {
 		text += legible(b)
 	}

@@ -86,7 +86,7 @@ func New(d Deps, s Settings) *pipeline.Family {
 	f := &family{Deps: d, set: s.WithDefaults(), memo: szz.NewMemo()}
 	return &pipeline.Family{Name: Name, Stages: []pipeline.Stage{
 		f.screen(), f.attribute(), f.screenPair(), f.statement(), f.dossier(), f.judgePair(), f.environment(),
-		f.replayFix(), f.replayTask(), f.replayOrigin(), f.clock(), f.gold(), f.write(), f.annotate(), f.judge(),
+		f.replayFix(), f.replayTask(), f.replayOrigin(), f.clock(), f.gold(), f.touched(), f.write(), f.annotate(), f.judge(),
 	}}
 }
 
@@ -115,5 +115,6 @@ const (
 	evOriginRuns  = "origin-runs"       // runs 6 and 7
 	evClockRuns   = "clock-runs"        // the decisive tests with the clock years ahead
 	evGold        = "gold"              // the lists of tests
+	evDecisive    = "decisive-tests"    // which of them the changes touched themselves
 	evPatch       = "fix-diff"          // the fix's whole diff, for people
 )

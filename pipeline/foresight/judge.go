@@ -11,9 +11,9 @@ import (
 // judge holds what only a model or a person can decide. It is the last stage: a change of the judge's settings reruns nothing else.
 func (f *family) judge() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "judge", Version: 3, Pool: pipeline.CPU,
+		Name: "judge", Version: 4, Pool: pipeline.CPU,
 		Reads: []string{evSplit, evLink, evTaskSplit, evFindings, evStatement, evPairRulings, evEnvironment, evFixRuns, evTaskRuns, evOriginRuns,
-			evGold, evWritten, evAnnotation},
+			evGold, evDecisive, evWritten, evAnnotation},
 		Makes:    []string{pipeline.InstanceEvidence},
 		Settings: f.set.Judge,
 		Codes: []pipeline.Code{

@@ -29,6 +29,7 @@ type record struct {
 	taskRuns  TaskRuns
 	origin    OriginRuns
 	gold      Gold
+	decisive  Decisive
 	judged    judged
 }
 
@@ -50,7 +51,7 @@ func (f *family) readRecord(ctx context.Context, c *pipeline.Case) (record, erro
 		into any
 	}{
 		{evSplit, &r.fix}, {evTaskSplit, &r.task}, {evStatement, &r.statement}, {evFindings, &r.findings}, {evEnvironment, &r.env},
-		{evFixRuns, &r.fixRuns}, {evTaskRuns, &r.taskRuns}, {evOriginRuns, &r.origin}, {evGold, &r.gold},
+		{evFixRuns, &r.fixRuns}, {evTaskRuns, &r.taskRuns}, {evOriginRuns, &r.origin}, {evGold, &r.gold}, {evDecisive, &r.decisive},
 	} {
 		if err := c.Read(ctx, e.name, e.into); err != nil {
 			return r, err
@@ -111,8 +112,10 @@ type details struct {
 	AnticipationKinds map[string]string `json:"anticipation_kinds"`
 	// Conditions are those under which the tests were seen to fail there, and are to be graded: more than one if runs differed.
 	Conditions []replay.Conditions `json:"conditions,omitempty"`
-	Conflict   string              `json:"conflict,omitempty"`
-	Findings   []judges.Finding    `json:"findings,omitempty"`
+	// Decisive says which of the tests that must pass the task and the fix touched themselves.
+	Decisive Decisive         `json:"decisive_tests"`
+	Conflict string           `json:"conflict,omitempty"`
+	Findings []judges.Finding `json:"findings,omitempty"`
 	// Judgement is what models said; the store has every question and reply under the keys of the votes.
 	Judgement *judgement `json:"judgement,omitempty"`
 }
@@ -124,7 +127,8 @@ type judgement struct {
 }
 
 func (r record) details() details {
-	d := details{TaskKinds: r.gold.TaskKinds, AnticipationKinds: r.gold.AnticipationKinds, Conditions: r.fixRuns.Origin.Conditions, Conflict: r.origin.Conflict, Findings: r.findings}
+	d := details{TaskKinds: r.gold.TaskKinds, AnticipationKinds: r.gold.AnticipationKinds, Conditions: r.fixRuns.Origin.Conditions,
+		Decisive: r.decisive, Conflict: r.origin.Conflict, Findings: r.findings}
 	if len(r.judged.rulings) > 0 {
 		d.Judgement = &judgement{r.judged.rulings, r.judged.written, r.judged.annotation}
 	}
