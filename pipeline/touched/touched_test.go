@@ -15,6 +15,7 @@ import (
 const script = `
 commit one "One"
 commit two "Two"
+rm old_test.go
 -- one/go.mod --
 module example.com/m
 -- one/a/a.go --
