@@ -16,6 +16,7 @@ import (
 	"sluice/replay/tools/cargo"
 	"sluice/replay/tools/ctest"
 	"sluice/replay/tools/gotest"
+	"sluice/replay/tools/gradle"
 	"sluice/replay/tools/jest"
 	"sluice/replay/tools/maven"
 	"sluice/replay/tools/meson"
@@ -111,6 +112,7 @@ var table = []Tool{
 	mocha.Tool{},
 	nodetest.Tool{},
 	maven.Tool{},
+	gradle.Tool{},
 	ctest.Tool{},
 	meson.Tool{},
 	cargo.Tool{},

@@ -62,7 +62,7 @@ var toolchains = []Toolchain{
 	{Name: Base, About: "Go and Python", Packages: strings.Fields(builders + "golang-go " + python), Bytes: 770e6},
 	{Name: "node", About: "JavaScript and TypeScript", From: Base, Packages: strings.Fields("nodejs npm"), Bytes: 210e6},
 	{Name: "rust", About: "Rust", From: Base, Packages: strings.Fields("cargo rustc libssl-dev"), Bytes: 490e6},
-	{Name: "jvm", About: "Java and Kotlin", From: Base, Packages: strings.Fields("openjdk-21-jdk-headless maven"), Bytes: 330e6},
+	{Name: "jvm", About: "Java and Kotlin", From: Base, Packages: strings.Fields("openjdk-21-jdk-headless maven gradle"), Bytes: 440e6},
 	{Name: "c", About: "C and C++", From: Base, Packages: strings.Fields("cmake ninja-build meson autoconf automake libtool libgtest-dev " +
 		"libgmock-dev libssl-dev zlib1g-dev"), Bytes: 120e6},
 	{Name: "python3.11", About: "Python up to 3.12", Suite: bookworm, Packages: strings.Fields(builders + python), Bytes: 500e6},

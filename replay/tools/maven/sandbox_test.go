@@ -3,16 +3,11 @@
 package maven_test
 
 import (
-	"context"
 	"errors"
-	"os"
 	"os/exec"
-	"slices"
 	"testing"
 
 	"sluice/replay"
-	"sluice/replay/docker"
-	"sluice/replay/docker/images"
 	"sluice/replay/local"
 	"sluice/replay/tools"
 	"sluice/replay/tools/jvm"
@@ -48,56 +43,8 @@ public class BTest {
 	}
 }
 
-// box is a sandbox, and where it is told which environments the test made.
-type box struct {
-	replay.Sandbox
-	made map[string]bool
-}
-
-func skip(t *testing.T, variable string, why error) {
-	t.Helper()
-	if os.Getenv(variable) == "1" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
-// dockerBox is a sandbox of the engine that is there; the environments of the test are removed at its end.
-func dockerBox(t *testing.T) box {
-	t.Helper()
-	engine, err := images.Open(t.Context(), "")
-	if err != nil {
-		skip(t, "SLUICE_REQUIRE_DOCKER", err)
-	}
-	list, err := engine.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(list, func(i images.Image) bool { return i.Name == jvm.Image }) {
-		skip(t, "SLUICE_REQUIRE_DOCKER", docker.ErrNoImage)
-	}
-	s, err := docker.New(t.Context(), docker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := box{s, map[string]bool{}}
-	t.Cleanup(func() {
-		_ = s.Close()
-		list, err := engine.List(context.Background())
-		if err != nil {
-			t.Error(err)
-		}
-		list = slices.DeleteFunc(list, func(i images.Image) bool { return !b.made[i.ID] })
-		if _, err := engine.Remove(context.Background(), list); err != nil {
-			t.Error(err)
-		}
-		_ = engine.Close()
-	})
-	return b
-}
-
 // localBox is a sandbox of this machine, if it has what the image has.
-func localBox(t *testing.T) box {
+func localBox(t *testing.T) tooltest.Box {
 	t.Helper()
 	for _, program := range []string{"mvn", "javac", "jar"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -110,9 +57,9 @@ func localBox(t *testing.T) box {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	if !s.Capabilities().Overlay {
-		skip(t, "SLUICE_REQUIRE_SANDBOX", errors.New("without overlays nobody can write to an environment"))
+		t.Skip("without overlays nobody can write to an environment")
 	}
-	return box{s, map[string]bool{}}
+	return tooltest.Box{Sandbox: s, Made: map[string]bool{}}
 }
 
 // TestModules installs from the repository of Maven, and runs two states in one environment, with the same ends in both sandboxes.
@@ -120,18 +67,19 @@ func TestModules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it installs from Maven's repository")
 	}
-	for name, open := range map[string]func(*testing.T) box{"docker": dockerBox, "local": localBox} {
+	engine := func(t *testing.T) tooltest.Box { return tooltest.Docker(t, jvm.Image) }
+	for name, open := range map[string]func(*testing.T) tooltest.Box{"docker": engine, "local": localBox} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t)
 			states(t, b)
-			if len(b.made) != 1 {
-				t.Errorf("states that differ in sources only have %d environments", len(b.made))
+			if len(b.Made) != 1 {
+				t.Errorf("states that differ in sources only have %d environments", len(b.Made))
 			}
 		})
 	}
 }
 
-func states(t *testing.T, b box) {
+func states(t *testing.T, b tooltest.Box) {
 	t.Helper()
 	for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
 		tree := modulesTree(answer)
@@ -143,7 +91,6 @@ func states(t *testing.T, b box) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.made[env.ID] = true
 		run, err := tools.For(r.Runner)
 		if err != nil {
 			t.Fatal(err)

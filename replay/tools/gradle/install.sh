@@ -1,0 +1,27 @@
+# Brings the Gradle of a version if the network has it, else takes the one that is here; then resolves what a build needs.
+# $1 is the folder of our programs, $2 the version or "".
+set -e
+. "$(dirname "$0")/java.sh"
+home=$1
+options=$(cat "$net/options")
+mkdir -p "$home/classes"
+javac -nowarn -d "$home/classes" "$home/src/Sources.java"
+here=$(command -v gradle || true)
+wanted=
+# The address is Gradle's own: what a repository's wrapper names is never asked.
+if [ -n "$2" ] && java $options "$home/src/Fetch.java" "https://services.gradle.org/distributions/gradle-$2-bin.zip" "$home/dist"; then
+	wanted="$home/dist/gradle-$2/bin/gradle"
+	chmod +x "$wanted"
+elif [ -n "$2" ]; then
+	echo "Gradle $2 cannot be had; the one that is here is ${here:-none}"
+fi
+shift 2
+for gradle in $wanted $here; do
+	if GRADLE_OPTS="$options" "$gradle" "$@" $options sluiceResolve; then
+		ln -s "$gradle" "$home/gradle"
+		rm -rf "$GRADLE_USER_HOME/daemon" # logs
+		exit 0
+	fi
+done
+echo "no Gradle resolves what the build needs" >&2
+exit 91

@@ -1,0 +1,90 @@
+package gradle_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/replay"
+	"sluice/replay/tools"
+	"sluice/replay/tools/tooltest"
+)
+
+func detect(t *testing.T, tree tooltest.Tree, paths ...string) replay.Recipe {
+	t.Helper()
+	r, err := tools.Detect(t.Context(), tree, tools.Options{Paths: paths})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	whole := tooltest.Tree{"settings.gradle.kts": "", "core/build.gradle.kts": "", "core/src/test/kotlin/ATest.kt": ""}
+	below := tooltest.Tree{"java/settings.gradle": "", "java/core/build.gradle": "", "go.txt": ""}
+	for _, c := range []struct {
+		name, want string
+		tree       tooltest.Tree
+		paths      []string
+	}{
+		{"root", "", whole, nil},
+		{"module", "", whole, []string{"core/src/test/kotlin/ATest.kt"}},
+		{"below", "java", below, []string{"java/core/src/A.java"}},
+		{"without settings", "", tooltest.Tree{"build.gradle": ""}, nil},
+	} {
+		r := detect(t, c.tree, c.paths...)
+		if r.Runner != "gradle" || r.Root != c.want {
+			t.Errorf("%s: %s in %q", c.name, r.Runner, r.Root)
+		}
+	}
+	android := tooltest.Tree{"build.gradle": "classpath 'com.android.tools.build:gradle:7.0.0'"}
+	var none tools.ErrNoRecipe
+	if _, err := tools.Detect(t.Context(), android, tools.Options{}); !errors.As(err, &none) || !strings.Contains(none.Reason, "Android") {
+		t.Errorf("Android: %v", err)
+	}
+	if r := detect(t, tooltest.Tree{"build.gradle": "", "pom.xml": "<project><artifactId>a</artifactId></project>"}); r.Runner != "maven" {
+		t.Errorf("with both: %s", r.Runner)
+	}
+}
+
+func TestRecipe(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{
+		"settings.gradle": "", "build.gradle": "java { toolchain { languageVersion = JavaLanguageVersion.of(17) } }\nsourceCompatibility = '1.8'",
+		"gradle/wrapper/gradle-wrapper.properties": "distributionUrl=https\\://x.example/distributions/gradle-8.5-bin.zip\n",
+		"gradle/wrapper/gradle-wrapper.jar":        "", "gradle/libs.versions.toml": "", "gradle.properties": "", "buildSrc/src/main/groovy/x.groovy": "",
+		"src/main/java/A.java": "", "libs/a.jar": "", "src/test/resources/b.jar": "",
+	}
+	r := detect(t, tree)
+	want := []string{"build.gradle", "buildSrc/src/main/groovy/x.groovy", "gradle.properties", "gradle/libs.versions.toml", "libs/a.jar", "settings.gradle"}
+	if d := cmp.Diff(want, r.Inputs); d != "" {
+		t.Error(d)
+	}
+	if r.Env["SLUICE_JAVA"] != "17" || strings.Join(r.Notes, "") != "asks for Gradle 8.5, and gets the image's where the network has no other" {
+		t.Errorf("Java %s, notes %q", r.Env["SLUICE_JAVA"], r.Notes)
+	}
+	if args := r.Install[1].Args; args[3] != "8.5" {
+		t.Errorf("of the wrapper's address comes %q", args[3])
+	}
+}
+
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	r := detect(t, tooltest.Tree{"build.gradle": ""})
+	run, err := tools.For("gradle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for paths, want := range map[string]string{
+		"a/src/test/java/ATest.java a/build.gradle b/BSpec.groovy": "-Dsluice.files=a/src/test/java/ATest.java\nb/BSpec.groovy",
+		"a/Helper.java": "-Dsluice.report={out}/gradle.jsonl",
+	} {
+		args := run.Steps(r, replay.Target{Paths: strings.Fields(paths)})[0].Args
+		if got := args[len(args)-2]; got != want {
+			t.Errorf("%s: %q", paths, got)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package gradle
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/jvm"
+	"sluice/replay/tools/report"
+)
+
+// eventBytes bounds the size of the script's report.
+const eventBytes = 128 << 20
+
+// event is one line of our script's report.
+type event struct {
+	E       string // top, tests, source, class, start, end, task, done
+	Task    string // ":core:test"
+	Dir     string // of top: absolute; of tests: the build's folder, from the root
+	File    string
+	Package string
+	Class   string
+	Name    string
+	Kind    string // of a task: source, tests or run
+	State   string // of a task: ok, failed; of a test: SUCCESS, FAILURE, SKIPPED
+	Type    string // of what was thrown
+	Message string
+}
+
+// ran is what a run tells of one task of tests.
+type ran struct {
+	classes *jvm.Classes
+	running map[[2]string]int // class and name
+	bad     bool
+	failed  bool // the task ended so
+	ended   bool
+}
+
+type analysis struct {
+	root   string
+	top    string
+	step   *replay.StepResult
+	tasks  map[string]*ran
+	set    report.Set
+	broken map[string]string
+	source bool // some source did not build
+	tests  bool // some tests did not build
+	crash  bool
+	begun  bool
+	done   bool
+	doubt  report.Doubts
+}
+
+// Parse reads what our script wrote. It must agree with how Gradle's tasks and Gradle itself ended.
+func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Report {
+	rep, step := report.Start(r, res)
+	if step == nil {
+		return rep
+	}
+	a := &analysis{root: r.Root, step: step, tasks: map[string]*ran{}, broken: map[string]string{}}
+	data := res.Files[eventFile]
+	a.doubt.Add(len(data) == 0, "gradle left no report: %s", report.FirstLine(string(step.Stderr)+string(step.Stdout)))
+	a.doubt.Add(len(data) > eventBytes, "the report has %d bytes, more than %d", len(data), eventBytes)
+	if len(data) <= eventBytes {
+		a.read(data)
+	}
+	a.close()
+	a.agree()
+	rep.Tests = a.set.Sorted()
+	if len(a.broken) > 0 {
+		rep.Broken = a.broken
+	}
+	a.phases(&rep)
+	rep.Inconsistent = a.doubt.Reason
+	return rep
+}
+
+func (a *analysis) read(data []byte) {
+	for line := range bytes.Lines(data) {
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			a.doubt.Add(a.step.Stop == replay.Exited || bytes.HasSuffix(line, []byte("\n")), "a line of the report cannot be read: %s", report.FirstLine(string(line)))
+			continue
+		}
+		a.event(e)
+	}
+}
+
+func (a *analysis) event(e event) {
+	switch e.E {
+	case "top":
+		a.top, a.begun = e.Dir, true
+		return
+	case "done":
+		a.doubt.Add(a.done, "the report has two ends")
+		a.done = true
+		a.failure(e)
+		return
+	case "task":
+		a.task(e)
+		return
+	case "tests":
+		a.doubt.Add(a.tasks[e.Task] != nil, "the tests of %s begin twice", report.FirstLine(e.Task))
+		a.tasks[e.Task] = &ran{classes: jvm.NewClasses(path.Join(a.root, e.Dir)), running: map[[2]string]int{}}
+		return
+	}
+	x := a.tasks[e.Task]
+	if x == nil {
+		a.doubt.Add(true, "the report has an event of no task: %s", report.FirstLine(e.Task))
+		return
+	}
+	key := [2]string{e.Class, e.Name}
+	switch e.E {
+	case "source":
+		x.classes.Source(path.Join(a.root, e.File), e.Package)
+	case "class":
+		x.classes.Compiled(e.Class, e.File)
+	case "start":
+		x.running[key]++
+	case "end":
+		a.doubt.Add(x.running[key] == 0, "test %s ended without a start", report.FirstLine(e.Name))
+		x.running[key] = max(0, x.running[key]-1)
+		a.test(x, e)
+	default:
+		a.doubt.Add(true, "the report has an unknown event %q", report.FirstLine(e.E))
+	}
+}
+
+func (a *analysis) test(x *ran, e event) {
+	c := report.Case{Class: e.Class, Name: e.Name}
+	switch e.State {
+	case "SUCCESS":
+	case "SKIPPED":
+		c.Skips = []report.What{{Message: "skipped"}}
+	case "FAILURE":
+		c.Failures = []report.What{{Type: e.Type, Message: e.Message}}
+	default:
+		a.doubt.Add(true, "test %s has the unknown outcome %q", report.FirstLine(e.Name), report.FirstLine(e.State))
+		return
+	}
+	t := x.classes.Test(c, false)
+	if t.Outcome == replay.Fail && t.Kind == replay.Exception {
+		t.Outcome = replay.Error // as Surefire tells them
+	}
+	x.bad = x.bad || report.Bad(t.Outcome)
+	a.set.Add(t)
+}
+
+// task takes how a task ended. The compiler's words are on the console only.
+func (a *analysis) task(e event) {
+	if x := a.tasks[e.Task]; x != nil && e.Kind == "run" {
+		x.ended, x.failed = true, e.State == "failed"
+		if x.failed && !x.bad && absent.MatchString(e.Message) {
+			a.doubt.Add(true, "the environment lacks what the tests need: %s", report.FirstLine(e.Message))
+		}
+		return
+	}
+	if e.State != "failed" {
+		return
+	}
+	if e.Kind == "source" {
+		a.source = true
+	} else {
+		a.tests = true
+	}
+	a.breaks(e)
+}
+
+// absent are Gradle's words for what the environment does not hold.
+var absent = regexp.MustCompile(`(?i)No cached (?:version|resource)|offline mode|Could not (?:resolve|find|download)`)
+
+func (a *analysis) breaks(e event) {
+	files := jvm.Errors(string(a.step.Stdout)+"\n"+string(a.step.Stderr), func(name string) (string, bool) {
+		rel, ok := strings.CutPrefix(name, a.top+"/")
+		return path.Join(a.root, rel), ok && a.top != ""
+	})
+	if len(files) == 0 || !strings.Contains(strings.ToLower(e.Task), "compile") {
+		name := path.Join(a.root, strings.ReplaceAll(strings.Trim(e.Task, ":"), ":", "/"))
+		files = map[string]string{strings.ToValidUTF8(name, "\uFFFD"): report.Clip(e.Message, report.BrokenLines, report.BrokenBytes)}
+		a.doubt.Add(absent.MatchString(e.Message), "the environment lacks what the build needs: %s", report.FirstLine(e.Message))
+	}
+	for f, words := range files {
+		a.broken[strings.ToValidUTF8(f, "\uFFFD")] = words
+	}
+}
+
+// failure is the end of a build that failed before its first task.
+func (a *analysis) failure(e event) {
+	if e.Message == "" || len(a.broken) > 0 || len(a.tasks) > 0 {
+		return
+	}
+	a.source = true
+	a.breaks(event{Message: e.Message})
+}
+
+// close gives the tests that were running when their process ended their outcome.
+func (a *analysis) close() {
+	for _, name := range slices.Sorted(maps.Keys(a.tasks)) {
+		x := a.tasks[name]
+		for key, n := range x.running {
+			if n == 0 {
+				continue
+			}
+			t := replay.Test{ID: x.classes.ID(key[0], key[1]), Outcome: replay.Error, Kind: replay.Crash, Message: "the process of the tests ended in it"}
+			if a.step.Stop == replay.Timeout {
+				t = replay.Test{ID: t.ID, Outcome: replay.TimedOut}
+			}
+			a.crash, x.bad = true, true
+			a.set.Add(t)
+		}
+		a.doubt.Add(x.ended && x.failed && !x.bad, "the tests of %s failed without a failed test", report.FirstLine(name))
+		a.doubt.Add(x.ended && !x.failed && x.bad, "the tests of %s have failed and yet passed", report.FirstLine(name))
+		a.doubt.Add(!x.ended && a.step.Stop == replay.Exited, "the tests of %s have no end", report.FirstLine(name))
+	}
+}
+
+func (a *analysis) agree() {
+	failures := a.set.AnyBad() || len(a.broken) > 0
+	a.doubt.Add(a.set.Clash() != "", "test %s both passed and failed", a.set.Clash())
+	a.doubt.Add(a.step.Stop == replay.Signal, "gradle was killed by a signal")
+	if a.step.Stop != replay.Exited {
+		return
+	}
+	a.doubt.Add(!a.done, "gradle exited %d before the report's end: %s", a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
+	a.doubt.Add(a.step.ExitCode == 0 && failures, "gradle exited 0 in spite of failures")
+	a.doubt.Add(a.step.ExitCode != 0 && !failures, "gradle exited %d without a failure: %s", a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
+	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
+}
+
+func (a *analysis) phases(rep *replay.Report) {
+	if !a.begun {
+		rep.BuildSource = replay.Unknown
+	}
+	if a.set.Len() > 0 {
+		rep.BuildTests = replay.OK
+	}
+	if a.source {
+		rep.BuildSource = replay.Failed
+		if a.set.Len() == 0 {
+			rep.BuildTests = replay.NotRun
+		}
+	}
+	if a.tests {
+		rep.BuildTests = replay.Failed
+	}
+	switch {
+	case a.step.Stop != replay.Exited, a.crash:
+		rep.RunTests = replay.Failed
+	case a.set.Len() > 0:
+		rep.RunTests = replay.OK
+	case len(a.broken) > 0:
+		rep.RunTests = replay.NotRun
+	}
+}

@@ -1,0 +1,97 @@
+package gradle
+
+import (
+	"strings"
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/tools/tooltest"
+)
+
+func parse(events, stderr string, stop replay.Stop, exit int) replay.Report {
+	step := replay.StepResult{Name: "test", Stop: stop, ExitCode: exit, Stderr: []byte(stderr)}
+	res := replay.Result{Steps: []replay.StepResult{step}, Files: map[string][]byte{eventFile: []byte(events)}}
+	return Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
+}
+
+// The lines that our script writes; what stands for them in a table.
+const (
+	begin = `{"e":"top","dir":"/testbed"}
+{"e":"tests","task":":a:test","dir":"a"}
+{"e":"source","task":":a:test","file":"a/src/test/java/x/ATest.java","package":"x"}
+`
+	start  = `{"e":"start","task":":a:test","class":"x.ATest","name":"one"}` + "\n"
+	passed = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"SUCCESS"}` + "\n"
+	failed = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.AssertionError","message":"no"}` + "\n"
+	thrown = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.Error","message":"no"}` + "\n"
+	good   = `{"e":"task","task":":a:test","kind":"run","state":"ok"}` + "\n"
+	bad    = `{"e":"task","task":":a:test","kind":"run","state":"failed","message":"There were failing tests"}` + "\n"
+	done   = `{"e":"done","message":""}` + "\n"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	const id = "a/src/test/java/x/ATest.java::one"
+	compile := `{"e":"top","dir":"/testbed"}` + "\n" + `{"e":"task","task":":a:compileTestJava","kind":"tests","state":"failed","message":"Compilation failed"}` + "\n"
+	for _, c := range []struct {
+		name, events, stderr string
+		stop                 replay.Stop
+		exit                 int
+		want                 tooltest.View
+	}{
+		{"passed", begin + passed + good + done, "", replay.Exited, 0, tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n"}},
+		{"failed", begin + failed + bad + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok ok", Tests: id + " fail assertion\n"}},
+		{"thrown", begin + thrown + bad + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok ok", Tests: id + " error exception\n"}},
+		{"one name twice", begin + passed + failed + bad + done, "", replay.Exited, 1,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n" + id + "#2 fail assertion\n"}},
+		{"process ended", begin + start + bad + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok failed", Tests: id + " error crash\n"}},
+		{"time limit", begin + passed + start, "", replay.Timeout, -1,
+			tooltest.View{Phases: "ok ok failed", Tests: id + " pass\n" + id + "#2 timeout\n"}},
+		{"tests do not compile", compile + done, "/testbed/a/src/test/java/x/ATest.java:3: error: cannot find symbol\n", replay.Exited, 1,
+			tooltest.View{Phases: "ok failed not-run", Broken: "a/src/test/java/x/ATest.java"}},
+		{"source does not compile", strings.ReplaceAll(strings.ReplaceAll(compile, "TestJava", "Java"), `"tests"`, `"source"`) + done, "", replay.Exited, 1,
+			tooltest.View{Phases: "failed not-run not-run", Broken: "a/compileJava"}},
+		{"exit 0", begin + failed + bad + done, "", replay.Exited, 0,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " fail assertion\n", Doubt: "gradle exited 0 in spite of failures"}},
+		{"forged pass", begin + passed + bad + done, "", replay.Exited, 1,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "the tests of :a:test failed without a failed test"}},
+		{"forged fail", begin + failed + good + done, "", replay.Exited, 1,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " fail assertion\n", Doubt: "the tests of :a:test have failed and yet passed"}},
+		{"an end without a start", begin + strings.TrimPrefix(passed, start) + good + done, "", replay.Exited, 0,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "test one ended without a start"}},
+		{"no end", begin + passed + good, "", replay.Exited, 0,
+			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "gradle exited 0 before the report's end: "}},
+		{"nothing ran", begin + good + done, "", replay.Exited, 0, tooltest.View{Phases: "ok unknown unknown", Doubt: "no test ran"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := parse(c.events, c.stderr, c.stop, c.exit)
+			tooltest.Diff(t, r, c.want)
+			if c.stop == replay.Exited {
+				tooltest.Sound(t, r, c.exit)
+			}
+		})
+	}
+}
+
+// TestMissingArtifact: what the environment does not hold is no verdict on the code.
+func TestMissingArtifact(t *testing.T) {
+	t.Parallel()
+	r := parse(`{"e":"top","dir":"/testbed"}
+{"e":"done","message":"No cached version of x:y:1 available for offline mode."}
+`, "", replay.Exited, 1)
+	if !strings.HasPrefix(r.Inconsistent, "the environment lacks what the build needs") {
+		t.Errorf("doubt %q", r.Inconsistent)
+	}
+}
+
+func FuzzReport(f *testing.F) {
+	for _, s := range []string{begin + passed + good + done, begin + failed + bad + done, begin + start, done + done} {
+		f.Add([]byte(s), "a.java:1: error: x")
+	}
+	f.Fuzz(func(t *testing.T, events []byte, stderr string) {
+		for _, exit := range []int{0, 1} {
+			tooltest.Sound(t, parse(string(events), stderr, replay.Exited, exit), exit)
+		}
+	})
+}

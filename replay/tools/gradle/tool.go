@@ -1,0 +1,163 @@
+// Package gradle runs the tests of Gradle's builds, and reads what an init script of ours tells of them.
+//
+// The script listens to Gradle itself, so that tests that were running when their process ended are known. The wrapper's own jar, which
+// is a program of the repository, is never started. Builds of Android are not known.
+package gradle
+
+import (
+	_ "embed"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/jvm"
+	"sluice/replay/tools/project"
+	"sluice/replay/tools/report"
+)
+
+// Name of the tool in recipes.
+const Name = "gradle"
+
+// Tool runs the tasks named test.
+type Tool struct{ jvm.Project }
+
+// Name is "gradle".
+func (Tool) Name() string { return Name }
+
+// The programs of ours.
+var (
+	//go:embed sluice.gradle
+	initScript string
+	//go:embed Fetch.java
+	fetchProgram string
+	//go:embed install.sh
+	installScript string
+)
+
+const eventFile = "gradle.jsonl"
+
+var (
+	settings = []string{"settings.gradle", "settings.gradle.kts"}
+	builds   = []string{"build.gradle", "build.gradle.kts"}
+)
+
+// Find is the folder with the settings above the touched files' build.
+func (Tool) Find(t *project.Tree, paths []string) (string, error) {
+	dir, ok := t.Nearest(paths, slices.Concat(settings, builds)...)
+	if !ok && !t.HasAny("", slices.Concat(settings, builds)) {
+		return "", project.ErrNoRecipe{Reason: "no Gradle build"}
+	}
+	for up := dir; ; up = strings.TrimPrefix(path.Dir(up), ".") {
+		if t.HasAny(up, settings) {
+			return up, nil
+		}
+		if up == "" {
+			break
+		}
+	}
+	if t.HasAny("", builds) {
+		return "", nil
+	}
+	return dir, nil
+}
+
+var (
+	version = regexp.MustCompile(`(?m)^\s*distributionUrl\s*=.*\bgradle-([0-9][\w.-]*?)-(?:bin|all)\.zip\s*$`)
+	level   = regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|VERSION_(?:1_)?|(?:source|target)Compatibility\s*=?\s*['"]?(?:1\.)?)(\d{1,2})\b`)
+	android = regexp.MustCompile(`com\.android\.(?:application|library|tools\.build)`)
+)
+
+// Recipe installs the Gradle of the wrapper, or takes the image's, and resolves all configurations.
+func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
+	inputs, text, err := read(t, root)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	if android.MatchString(text) {
+		return replay.Recipe{}, project.ErrNoRecipe{Reason: "a build of Android"}
+	}
+	n := 0
+	for _, m := range level.FindAllStringSubmatch(text, -1) {
+		n = max(n, jvm.Level(m[1]))
+	}
+	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Inputs: inputs, Notes: jvm.Notes(n)}
+	r.Env["GRADLE_USER_HOME"] = "{env}/gradle"
+	wrapper, err := t.Read(path.Join(root, "gradle/wrapper/gradle-wrapper.properties"))
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	wanted := ""
+	if m := version.FindStringSubmatch(wrapper); m != nil {
+		wanted = m[1]
+		r.Notes = append(r.Notes, "asks for Gradle "+wanted+", and gets the image's where the network has no other")
+	}
+	install := append([]string{jvm.Folder, wanted}, options()...)
+	r.Install = []replay.Step{
+		jvm.Setup("install.sh", installScript, "Fetch.java", fetchProgram, "sluice.gradle", initScript),
+		{Name: "dependencies", Dir: root, MustPass: true, Args: jvm.Script("install.sh", append(install, "-Dsluice.mode=install")...)},
+	}
+	return r, nil
+}
+
+// options make Gradle leave nothing behind, and read our script.
+func options() []string {
+	return []string{
+		"--no-daemon", "--console=plain", "-I", jvm.Folder + "/src/sluice.gradle", "-Dsluice.home=" + jvm.Folder, "-Dorg.gradle.parallel=false",
+		"-Dorg.gradle.caching=false", "-Dorg.gradle.configuration-cache=false", "-Dorg.gradle.unsafe.configuration-cache=false",
+		"-Dorg.gradle.vfs.watch=false", "-Dorg.gradle.jvmargs=-Xmx1g", "-Dorg.gradle.java.installations.auto-download=false",
+	}
+}
+
+// read lists what a build reads before it compiles, and the text of its scripts.
+func read(t *project.Tree, root string) (inputs []string, text string, err error) {
+	for f := range t.Files() {
+		base := path.Base(f)
+		logic := strings.Contains("/"+f, "/buildSrc/") || strings.Contains("/"+f, "/build-logic/")
+		if strings.Contains("/"+f, "/resources/") {
+			continue
+		}
+		if logic || strings.HasSuffix(base, ".gradle") || strings.HasSuffix(base, ".gradle.kts") || base == "gradle.properties" || base == "gradle.lockfile" ||
+			strings.HasSuffix(base, ".versions.toml") || strings.HasSuffix(base, ".jar") && base != "gradle-wrapper.jar" {
+			inputs = append(inputs, f)
+		}
+	}
+	slices.Sort(inputs)
+	inputs = inputs[:min(len(inputs), 2000)]
+	var all strings.Builder
+	for _, f := range inputs {
+		if strings.Contains(path.Base(f), ".gradle") || strings.HasSuffix(f, ".toml") {
+			s, err := t.Read(f)
+			if err != nil {
+				return nil, "", err
+			}
+			all.WriteString(s)
+		}
+	}
+	return inputs, all.String(), nil
+}
+
+// Words are in every command that runs the tests.
+func (Tool) Words() []string { return []string{"gradle", "test"} }
+
+// Steps runs the recipe's Build steps, then all tasks named test, offline. Files of a target choose classes, in the builds that they are in.
+func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
+	args := append([]string{jvm.Folder + "/gradle"}, options()...)
+	args = append(args, "--offline", "--continue", "-Dsluice.report={out}/"+eventFile)
+	var files []string
+	for _, p := range jvm.Tests(t.Paths) {
+		if rel, ok := strings.CutPrefix(p, r.Root+"/"); ok || r.Root == "" {
+			files = append(files, rel)
+		}
+	}
+	if len(files) > 0 {
+		args = append(args, "-Dsluice.files="+strings.Join(files, "\n"))
+	}
+	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: jvm.Script("run.sh", append(args, "test")...)})
+}
+
+// Plain is the same without our script.
+func (Tool) Plain(r replay.Recipe, _ replay.Target) []replay.Step {
+	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: []string{jvm.Folder + "/gradle", "--offline", "--continue", "test"}})
+}

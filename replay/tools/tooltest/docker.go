@@ -1,0 +1,67 @@
+package tooltest
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+
+	"sluice/replay"
+	"sluice/replay/docker"
+	"sluice/replay/docker/images"
+)
+
+// Box is a sandbox that knows which environments a test had in it, by their ids.
+type Box struct {
+	replay.Sandbox
+	Made map[string]bool
+}
+
+// Prepare notes the environment.
+func (b Box) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
+	env, err := b.Sandbox.Prepare(ctx, r, t)
+	if err == nil {
+		b.Made[env.ID] = true
+	}
+	return env, err
+}
+
+// Docker is a sandbox of the engine that is there, if it has the image; the environments of the test are removed at its end.
+func Docker(t *testing.T, image string) Box {
+	t.Helper()
+	skip := func(err error) {
+		if os.Getenv("SLUICE_REQUIRE_DOCKER") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	engine, err := images.Open(t.Context(), "")
+	if err != nil {
+		skip(err)
+	}
+	list, err := engine.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(list, func(i images.Image) bool { return i.Name == image }) {
+		skip(docker.ErrNoImage)
+	}
+	s, err := docker.New(t.Context(), docker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Box{s, map[string]bool{}}
+	t.Cleanup(func() {
+		_ = s.Close()
+		list, err := engine.List(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		list = slices.DeleteFunc(list, func(i images.Image) bool { return !b.Made[i.ID] })
+		if _, err := engine.Remove(context.Background(), list); err != nil {
+			t.Error(err)
+		}
+		_ = engine.Close()
+	})
+	return b
+}
