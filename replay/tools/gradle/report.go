@@ -2,6 +2,7 @@ package gradle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -34,11 +35,13 @@ type event struct {
 
 // ran is what a run tells of one task of tests.
 type ran struct {
+	dir     string
 	classes *jvm.Classes
 	running map[[2]string]int // class and name
 	bad     bool
 	failed  bool // the task ended so
 	ended   bool
+	crash   string // what Gradle says of the end of the tests' process
 }
 
 type analysis struct {
@@ -106,7 +109,8 @@ func (a *analysis) event(e event) {
 		return
 	case "tests":
 		a.doubt.Add(a.tasks[e.Task] != nil, "the tests of %s begin twice", report.FirstLine(e.Task))
-		a.tasks[e.Task] = &ran{classes: jvm.NewClasses(path.Join(a.root, e.Dir)), running: map[[2]string]int{}}
+		dir := path.Join(a.root, e.Dir)
+		a.tasks[e.Task] = &ran{dir: dir, classes: jvm.NewClasses(dir), running: map[[2]string]int{}}
 		return
 	}
 	x := a.tasks[e.Task]
@@ -155,6 +159,9 @@ func (a *analysis) test(x *ran, e event) {
 func (a *analysis) task(e event) {
 	if x := a.tasks[e.Task]; x != nil && e.Kind == "run" {
 		x.ended, x.failed = true, e.State == "failed"
+		if died.MatchString(e.Message) {
+			x.crash = e.Message
+		}
 		if x.failed && !x.bad && absent.MatchString(e.Message) {
 			a.doubt.Add(true, "the environment lacks what the tests need: %s", report.FirstLine(e.Message))
 		}
@@ -170,6 +177,9 @@ func (a *analysis) task(e event) {
 	}
 	a.breaks(e)
 }
+
+// died are Gradle's words for the end of the process that runs the tests.
+var died = regexp.MustCompile(`finished with non-zero exit value|Could not (?:complete|start) execution for Gradle Test`)
 
 // absent are Gradle's words for what the environment does not hold.
 var absent = regexp.MustCompile(`(?i)No cached (?:version|resource)|offline mode|Could not (?:resolve|find|download)`)
@@ -198,26 +208,37 @@ func (a *analysis) failure(e event) {
 	a.breaks(event{Message: e.Message})
 }
 
-// close gives the tests that were running when their process ended their outcome.
+// close gives the tests that were running at the end their outcome.
 func (a *analysis) close() {
 	for _, name := range slices.Sorted(maps.Keys(a.tasks)) {
 		x := a.tasks[name]
-		for key, n := range x.running {
-			if n == 0 {
-				continue
-			}
-			t := replay.Test{ID: x.classes.ID(key[0], key[1]), Outcome: replay.Error, Kind: replay.Crash, Message: "the process of the tests ended in it"}
-			if a.step.Stop == replay.Timeout {
-				t = replay.Test{ID: t.ID, Outcome: replay.TimedOut}
-			}
-			a.crash, x.bad = true, true
-			a.set.Add(t)
-		}
+		a.unended(x)
 		a.doubt.Add(x.ended && x.failed && !x.bad, "the tests of %s failed without a failed test", report.FirstLine(name))
 		a.doubt.Add(x.ended && !x.failed && x.bad, "the tests of %s have failed and yet passed", report.FirstLine(name))
 		a.doubt.Add(!x.ended && a.step.Stop == replay.Exited, "the tests of %s have no end", report.FirstLine(name))
 	}
 }
+
+// unended are the tests without an end. At a time limit they were running. When their process ends, what it told last is lost with it, so
+// nobody knows in which test that was: one id stands for the process.
+func (a *analysis) unended(x *ran) {
+	running := slices.SortedFunc(maps.Keys(x.running), func(p, q [2]string) int { return cmp.Or(cmp.Compare(p[0], q[0]), cmp.Compare(p[1], q[1])) })
+	running = slices.DeleteFunc(running, func(key [2]string) bool { return x.running[key] == 0 })
+	if a.step.Stop == replay.Timeout {
+		for _, key := range running {
+			a.set.Add(replay.Test{ID: x.classes.ID(key[0], key[1]), Outcome: replay.TimedOut})
+		}
+		return
+	}
+	if len(running) > 0 || x.crash != "" {
+		a.crash, x.bad = true, true
+		id := strings.ToValidUTF8(path.Join(x.dir, "src/test"), "\uFFFD") + "::" + process
+		a.set.Add(replay.Test{ID: id, Outcome: replay.Error, Kind: replay.Crash, Message: "the process of the tests ended\n" + x.crash})
+	}
+}
+
+// process is the name of what stands for the process of a project's tests.
+const process = "(process)"
 
 func (a *analysis) agree() {
 	failures := a.set.AnyBad() || len(a.broken) > 0

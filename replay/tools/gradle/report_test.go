@@ -1,6 +1,7 @@
 package gradle
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,13 +21,14 @@ const (
 {"e":"tests","task":":a:test","dir":"a"}
 {"e":"source","task":":a:test","file":"a/src/test/java/x/ATest.java","package":"x"}
 `
-	start  = `{"e":"start","task":":a:test","class":"x.ATest","name":"one"}` + "\n"
-	passed = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"SUCCESS"}` + "\n"
-	failed = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.AssertionError","message":"no"}` + "\n"
-	thrown = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.Error","message":"no"}` + "\n"
-	good   = `{"e":"task","task":":a:test","kind":"run","state":"ok"}` + "\n"
-	bad    = `{"e":"task","task":":a:test","kind":"run","state":"failed","message":"There were failing tests"}` + "\n"
-	done   = `{"e":"done","message":""}` + "\n"
+	start   = `{"e":"start","task":":a:test","class":"x.ATest","name":"one"}` + "\n"
+	passed  = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"SUCCESS"}` + "\n"
+	failed  = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.AssertionError","message":"no"}` + "\n"
+	thrown  = start + `{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"FAILURE","type":"java.lang.Error","message":"no"}` + "\n"
+	good    = `{"e":"task","task":":a:test","kind":"run","state":"ok"}` + "\n"
+	bad     = `{"e":"task","task":":a:test","kind":"run","state":"failed","message":"There were failing tests"}` + "\n"
+	crashed = `{"e":"task","task":":a:test","kind":"run","state":"failed","message":"Process 'Gradle Test Executor 1' finished with non-zero exit value 3"}` + "\n"
+	done    = `{"e":"done","message":""}` + "\n"
 )
 
 func TestParse(t *testing.T) {
@@ -44,7 +46,9 @@ func TestParse(t *testing.T) {
 		{"thrown", begin + thrown + bad + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok ok", Tests: id + " error exception\n"}},
 		{"one name twice", begin + passed + failed + bad + done, "", replay.Exited, 1,
 			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n" + id + "#2 fail assertion\n"}},
-		{"process ended", begin + start + bad + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok failed", Tests: id + " error crash\n"}},
+		{"process ended", begin + start + crashed + done, "", replay.Exited, 1, tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n"}},
+		{"process ended between tests", begin + passed + crashed + done, "", replay.Exited, 1,
+			tooltest.View{Phases: "ok ok failed", Tests: id + " pass\n" + "a/src/test::(process) error crash\n"}},
 		{"time limit", begin + passed + start, "", replay.Timeout, -1,
 			tooltest.View{Phases: "ok ok failed", Tests: id + " pass\n" + id + "#2 timeout\n"}},
 		{"tests do not compile", compile + done, "/testbed/a/src/test/java/x/ATest.java:3: error: cannot find symbol\n", replay.Exited, 1,
@@ -85,7 +89,69 @@ func TestMissingArtifact(t *testing.T) {
 	}
 }
 
+// captured is what a run of a real Gradle left: two projects, JUnit 4.
+func captured(t testing.TB, run string, exit int) replay.Report {
+	t.Helper()
+	dir := filepath.Join("4.4.1", run)
+	return parse(string(tooltest.Captured(t, dir, eventFile)), string(tooltest.Captured(t, dir, "stderr")), replay.Exited, exit)
+}
+
+const projectA = `a/src/test/java/org/x/BrokenSetupTest.java::(class) error exception
+	a/src/test/java/org/x/OldTest.java::InnerTest::inner pass
+	a/src/test/java/org/x/OldTest.java::SecondTest::(class) error exception
+	a/src/test/java/org/x/OldTest.java::fails fail assertion
+	a/src/test/java/org/x/OldTest.java::flaky fail assertion
+	a/src/test/java/org/x/OldTest.java::hangs timeout
+	a/src/test/java/org/x/OldTest.java::ignored skip
+	a/src/test/java/org/x/OldTest.java::passes pass
+	a/src/test/java/org/x/OldTest.java::throwsIt error exception
+	`
+
+const projectB = `b/src/test/java/org/x/NewTest.java::two[0: ü a b] pass
+	b/src/test/java/org/x/NewTest.java::two[1: ü c::d] fail assertion
+	b/src/test/java/org/x/NewTest.java::two[2: ü a b] pass
+`
+
+// TestReports: classes that a source is not named for, set-up that fails, parameters, time limits of the framework, failures that the
+// project wants to ignore, processes that end; and that one project's failure does not stop another's tests.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		run  string
+		want tooltest.View
+	}{
+		{"all", tooltest.View{Phases: "ok ok ok", Tests: projectA + projectB}},
+		{"source", tooltest.View{Phases: "failed not-run not-run", Broken: "a/src/main/java/org/x/A.java"}},
+		{"tests", tooltest.View{Phases: "ok failed ok", Tests: projectA, Broken: "b/src/test/java/org/x/NewTest.java"}},
+		{"exit0", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB, Doubt: "the tests of :a:test have failed and yet passed"}},
+		{"crash", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB}},
+	} {
+		t.Run(c.run, func(t *testing.T) {
+			t.Parallel()
+			r := captured(t, c.run, 1)
+			tooltest.Diff(t, r, c.want)
+			tooltest.Sound(t, r, 1)
+		})
+	}
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	if got := tooltest.Find(t, captured(t, "all", 1), "a/src/test/java/org/x/OldTest.java::throwsIt").Message; got != "java.lang.IllegalStateException: bad" {
+		t.Errorf("the message is %q", got)
+	}
+	if got := captured(t, "tests", 1).Broken["b/src/test/java/org/x/NewTest.java"]; !strings.Contains(got, "symbol:   method missing()") {
+		t.Errorf("the compiler's words are %q", got)
+	}
+	if got := (Tool{}).CutShort(captured(t, "crash", 1).Tests); len(got) != 1 || got[0] != "a/src/" {
+		t.Errorf("cut short: %q", got)
+	}
+}
+
 func FuzzReport(f *testing.F) {
+	for _, run := range []string{"all", "crash", "tests"} {
+		f.Add(tooltest.Captured(f, "4.4.1", run, eventFile), string(tooltest.Captured(f, "4.4.1", run, "stderr")))
+	}
 	for _, s := range []string{begin + passed + good + done, begin + failed + bad + done, begin + start, done + done} {
 		f.Add([]byte(s), "a.java:1: error: x")
 	}
