@@ -1,7 +1,6 @@
 package gradle
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,7 +91,7 @@ func TestMissingArtifact(t *testing.T) {
 // captured is what a run of a real Gradle left: two projects, JUnit 4.
 func captured(t testing.TB, run string, exit int) replay.Report {
 	t.Helper()
-	dir := filepath.Join("4.4.1", run)
+	dir := "4.4.1" + run
 	return parse(string(tooltest.Captured(t, dir, eventFile)), string(tooltest.Captured(t, dir, "stderr")), replay.Exited, exit)
 }
 
@@ -120,13 +119,13 @@ func TestReports(t *testing.T) {
 		run  string
 		want tooltest.View
 	}{
-		{"all", tooltest.View{Phases: "ok ok ok", Tests: projectA + projectB}},
-		{"source", tooltest.View{Phases: "failed not-run not-run", Broken: "a/src/main/java/org/x/A.java"}},
-		{"tests", tooltest.View{Phases: "ok failed ok", Tests: projectA, Broken: "b/src/test/java/org/x/NewTest.java"}},
-		{"exit0", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB, Doubt: "the tests of :a:test have failed and yet passed"}},
-		{"crash", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB}},
+		{"", tooltest.View{Phases: "ok ok ok", Tests: projectA + projectB}},
+		{"-source", tooltest.View{Phases: "failed not-run not-run", Broken: "a/src/main/java/org/x/A.java"}},
+		{"-tests", tooltest.View{Phases: "ok failed ok", Tests: projectA, Broken: "b/src/test/java/org/x/NewTest.java"}},
+		{"-exit0", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB, Doubt: "the tests of :a:test have failed and yet passed"}},
+		{"-crash", tooltest.View{Phases: "ok ok failed", Tests: "a/src/test::(process) error crash\n" + projectB}},
 	} {
-		t.Run(c.run, func(t *testing.T) {
+		t.Run("4.4.1"+c.run, func(t *testing.T) {
 			t.Parallel()
 			r := captured(t, c.run, 1)
 			tooltest.Diff(t, r, c.want)
@@ -137,20 +136,20 @@ func TestReports(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	if got := tooltest.Find(t, captured(t, "all", 1), "a/src/test/java/org/x/OldTest.java::throwsIt").Message; got != "java.lang.IllegalStateException: bad" {
+	if got := tooltest.Find(t, captured(t, "", 1), "a/src/test/java/org/x/OldTest.java::throwsIt").Message; got != "java.lang.IllegalStateException: bad" {
 		t.Errorf("the message is %q", got)
 	}
-	if got := captured(t, "tests", 1).Broken["b/src/test/java/org/x/NewTest.java"]; !strings.Contains(got, "symbol:   method missing()") {
+	if got := captured(t, "-tests", 1).Broken["b/src/test/java/org/x/NewTest.java"]; !strings.Contains(got, "symbol:   method missing()") {
 		t.Errorf("the compiler's words are %q", got)
 	}
-	if got := (Tool{}).CutShort(captured(t, "crash", 1).Tests); len(got) != 1 || got[0] != "a/src/" {
+	if got := (Tool{}).CutShort(captured(t, "-crash", 1).Tests); len(got) != 1 || got[0] != "a/src/" {
 		t.Errorf("cut short: %q", got)
 	}
 }
 
 func FuzzReport(f *testing.F) {
-	for _, run := range []string{"all", "crash", "tests"} {
-		f.Add(tooltest.Captured(f, "4.4.1", run, eventFile), string(tooltest.Captured(f, "4.4.1", run, "stderr")))
+	for _, run := range []string{"", "-crash", "-tests"} {
+		f.Add(tooltest.Captured(f, "4.4.1"+run, eventFile), string(tooltest.Captured(f, "4.4.1"+run, "stderr")))
 	}
 	for _, s := range []string{begin + passed + good + done, begin + failed + bad + done, begin + start, done + done} {
 		f.Add([]byte(s), "a.java:1: error: x")

@@ -82,6 +82,23 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestKotlin reads what Kotlin's compiler and its tests left: names in words, classes that a file is not named for, what does not compile.
+func TestKotlin(t *testing.T) {
+	t.Parallel()
+	tooltest.Diff(t, parse(captured(t, "3.2.5-kotlin"), replay.Exited, 1), tooltest.View{Phases: "ok ok ok", Tests: `
+		src/test/kotlin/org/x/SumsTest.kt::Inner::inner pass
+		src/test/kotlin/org/x/SumsTest.kt::OtherTest::other pass
+		src/test/kotlin/org/x/SumsTest.kt::adds ünits, and more pass
+		src/test/kotlin/org/x/SumsTest.kt::fails fail assertion
+		src/test/kotlin/org/x/SumsTest.kt::ignored skip
+		src/test/kotlin/org/x/SumsTest.kt::is below(int)[1] pass
+		src/test/kotlin/org/x/SumsTest.kt::is below(int)[2] fail assertion
+		src/test/kotlin/org/x/SumsTest.kt::throwsIt error exception
+`})
+	tooltest.Diff(t, parse(captured(t, "3.2.5-kotlin-tests"), replay.Exited, 1),
+		tooltest.View{Phases: "ok failed not-run", Broken: "src/test/kotlin/org/x/SumsTest.kt"})
+}
+
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	r := parse(captured(t, "3.5.2"), replay.Exited, 1)

@@ -41,6 +41,8 @@ var (
 	compileScript string
 	//go:embed install.sh
 	installScript string
+	//go:embed warm.sh
+	warmScript string
 )
 
 // Where things are in the folder for reports.
@@ -107,14 +109,26 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	if slices.ContainsFunc(list, func(m module) bool { return uses(m.pom, "maven-failsafe-plugin") }) {
 		r.Notes = append(r.Notes, "has integration tests (Failsafe), which are not run")
 	}
-	r.Install = []replay.Step{
-		jvm.Setup("compile.sh", compileScript, "install.sh", installScript, "MavenTests.java", testsProgram, "MavenEvents.java", eventsProgram, "Log.java", logProgram, "components.xml", componentsFile),
-		{Name: "extension", Args: jvm.Script("compile.sh", jvm.Folder), MustPass: true},
-		{Name: "dependencies", Dir: root, MustPass: true, Args: jvm.Script("install.sh", append([]string{repository}, append(command(),
-			"-Dsluice.mode=install", "-Dsluice.reports=/tmp/sluice-reports", "-Daether.connector.http.retryHandler.count=3",
-			"-Dmaven.wagon.http.retryHandler.count=3", "-Dtest=SluiceStubTest")...)...)},
-	}
+	r.Base = base(n)
+	r.Install = []replay.Step{{Name: "dependencies", Dir: root, MustPass: true, Args: installing("install.sh")}}
 	return r, nil
+}
+
+// base is the environment that all of Maven's start from: our extension, compiled, and what most projects want.
+func base(level int) *replay.Recipe {
+	return &replay.Recipe{Runner: Name, Env: jvm.Env(level), Install: []replay.Step{
+		jvm.Setup("compile.sh", compileScript, "install.sh", installScript, "warm.sh", warmScript, "MavenTests.java", testsProgram,
+			"MavenEvents.java", eventsProgram, "Log.java", logProgram, "components.xml", componentsFile),
+		{Name: "extension", Args: jvm.Script("compile.sh", jvm.Folder), MustPass: true},
+		{Name: "common plugins", Args: installing("warm.sh"), Warm: true},
+	}}
+}
+
+// installing is a script that makes Maven bring what a build needs.
+func installing(script string) []string {
+	return jvm.Script(script, append([]string{repository}, append(command(),
+		"-Dsluice.mode=install", "-Dsluice.reports=/tmp/sluice-reports", "-Daether.connector.http.retryHandler.count=3",
+		"-Dmaven.wagon.http.retryHandler.count=3", "-Dtest=SluiceStubTest")...)...)
 }
 
 func uses(p *pom, artifact string) bool {
