@@ -22,3 +22,9 @@ func (Project) Unbound(t replay.Test) bool { return Unbound(t) }
 
 // CutShort are the modules in which a virtual machine ended before its tests.
 func (Project) CutShort(tests []replay.Test) []string { return CutShort(tests) }
+
+// Clock asks the virtual machine the time, from a program that it compiles: JDKs before 11 do not, and nothing is known of them.
+func (Project) Clock(replay.Recipe) []string { return []string{"sh", "-c", clockProgram} }
+
+const clockProgram = `d=$(mktemp -d) && echo 'class C { public static void main(String[] a) { System.out.println(System.currentTimeMillis() / 1000); } }' >"$d/C.java" &&
+java "$d/C.java"`

@@ -177,12 +177,6 @@ func wrapperNote(t *project.Tree, root string) ([]string, error) {
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"mvn", "test"} }
 
-// Clock asks the virtual machine the time, from a program that it compiles: JDKs before 11 do not, and nothing is known of them.
-func (Tool) Clock(replay.Recipe) []string { return []string{"sh", "-c", clockProgram} }
-
-const clockProgram = `d=$(mktemp -d) && echo 'class C { public static void main(String[] a) { System.out.println(System.currentTimeMillis() / 1000); } }' >"$d/C.java" &&
-java "$d/C.java"`
-
 // Names is the project as repositories name it.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	root, err := Tool{}.Find(t, paths)
