@@ -189,6 +189,8 @@ func TestCompare(t *testing.T) {
 		{"src/a.rs", rustFile, "two as second", "three as second", "uses tests > deep > goes by second"},
 		{"src/a.rs", rustFile, "#[test]", "#[test]\n#[should_panic]", "modified tests > adds"},
 		{"src/a.rs", rustFile, "async fn goes", "async fn moves", "renamed tests > deep > moves from tests > deep > goes"},
+		{"tests/a.rs", "#![allow(x)]\n" + rustFile, "allow(x)", "allow(y)", ""},
+		{"tests/a.rs", "#![cfg(x)]\n" + rustFile, "cfg(x)", "cfg(y)", "unsure tests > adds\nunsure tests > deep > goes"},
 		{"ATest.java", javaFile, "x = 1", "x = 2", "uses ATest > one by help"},
 		{"ATest.java", javaFile, "return null", "return 1", "uses ATest > two by numbers"},
 		{"ATest.java", javaFile, "void three() {}", "void three() { x(); }", "modified ATest > Inner > three"},

@@ -1,6 +1,7 @@
 package testcode
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,9 @@ type rustWalk struct {
 	in  lang.Inline
 	all bool // the file holds nothing but tests
 }
+
+// lint is an attribute that is for the compiler's warnings, or for documentation.
+var lint = regexp.MustCompile(`^#!\[\s*(?:cfg_attr\([^,]*,\s*)?(?:allow|warn|deny|expect|forbid|doc)\b`)
 
 // items reads items with the attributes before them.
 func (w *rustWalk) items(p place, body *sitter.Node) {
@@ -88,7 +92,11 @@ func (w *rustWalk) item(p place, n *sitter.Node, marks []*sitter.Node) {
 	case "impl_item":
 		w.defineAll(p, nodes, w.identifiers(n.ChildByFieldName("type"))...)
 	case "empty_statement":
-	case "macro_invocation", "expression_statement", "ERROR", "inner_attribute_item", "extern_crate_declaration":
+	case "inner_attribute_item":
+		if !lint.MatchString(w.text(n)) {
+			w.loose(p, n)
+		}
+	case "macro_invocation", "expression_statement", "ERROR", "extern_crate_declaration":
 		w.loose(p, n)
 	default:
 		w.defineAll(p, nodes, name)
