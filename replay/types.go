@@ -79,6 +79,9 @@ type Step struct {
 	MustPass bool `json:"must_pass,omitempty"`
 }
 
+// EnvFolders are where the sandboxes put {env}: tools name it in what they say, which reports must say alike.
+var EnvFolders = []string{"/opt/sluice-env", "/sluice/env"}
+
 // Limits bound one job. Zero values mean the sandbox's default.
 type Limits struct {
 	Wall   time.Duration // for the whole job

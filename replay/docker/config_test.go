@@ -84,6 +84,14 @@ func TestArgv(t *testing.T) {
 	}
 }
 
+// TestEnvFolder: reports take the folder's name out of what tools say.
+func TestEnvFolder(t *testing.T) {
+	t.Parallel()
+	if !slices.Contains(replay.EnvFolders, envDir) {
+		t.Errorf("%s is in none of %q", envDir, replay.EnvFolders)
+	}
+}
+
 func TestScriptsHaveNoCarriageReturn(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{runScript, sweepScript, witnessScript} {
