@@ -197,7 +197,7 @@ func run(t *testing.T, box replay.Sandbox, tool string, tree tooltest.Tree) repl
 		}
 		return runner.Parse(r, replay.Target{}, res)
 	}
-	if box.Name() != local.Name && tool != "gotest" { // what repeats share is the same in both sandboxes: see sandboxtest
+	if box.Name() != local.Name { // what repeats share is the same in both sandboxes: see sandboxtest
 		return once(job)
 	}
 	job.Share = tools.Share(r, replay.Target{}, job.Steps)
