@@ -39,13 +39,13 @@ func newImagesBuild(a *app) *cobra.Command {
 	var o images.BuildOptions
 	var lines []string
 	for _, t := range images.Toolchains() {
-		lines = append(lines, fmt.Sprintf("  %-5s %s: %s", t.Name, t.About, strings.Join(t.Packages, " ")))
+		lines = append(lines, fmt.Sprintf("  %-5s %s: %s", t.Name, t.About, strings.Join(slices.Concat(t.Packages, t.Programs), " ")))
 	}
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",
 		Short: "Make the images of toolchains out of Debian's packages",
-		Long: `Make the images of toolchains, each named sluice/NAME:trixie, out of Debian's packages: no registry is needed. All are
-layers on base, which is made too if need be. What is up to date is not made again. Making base takes root and about two minutes.
+		Long: `Make the images of toolchains, each named sluice/NAME:RELEASE, out of Debian's packages: no registry is needed. Those of one
+release are layers on base, which is made too if need be; those of older Pythons are made of their own release. What is up to date is not made again. Making base takes root and about two minutes.
 
 ` + strings.Join(lines, "\n") + `
 

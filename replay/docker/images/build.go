@@ -130,7 +130,7 @@ func (e *Engine) environ(t Toolchain, o BuildOptions) ([]string, error) {
 		from = Toolchain{Name: t.From, Suite: t.Suite}.Image()
 	}
 	labels := []string{docker.LabelOurs + "=1", docker.LabelTool + "=" + t.Name, docker.LabelMade + "=" + t.digest()}
-	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "SUITE="+t.suite(),
+	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "PROGRAMS="+strings.Join(t.Programs, ","), "SUITE="+t.suite(),
 		"LABELS="+strings.Join(labels, " "), "OWNER="+self.String(), "DEBIAN_MIRROR="+o.Mirror), nil
 }
 

@@ -4,6 +4,7 @@
 #   IMAGE          name of the image
 #   FROM           image that it is a layer on; empty: a new system, which needs root (debootstrap makes device nodes)
 #   PACKAGES       what to install, separated by commas
+#   PROGRAMS       packages of which only the program of their name is taken, separated by commas; for layers
 #   LABELS         labels of the image, separated by spaces
 #   SUITE          Debian's release
 #   OWNER          label of the container that it works in, so that one that was left is found
@@ -102,11 +103,21 @@ in_box() {
 		-e DEBIAN_FRONTEND=noninteractive "$box" "$@"
 }
 
+# take_programs takes a program out of a package that others conflict with. Its arguments are options of apt.
+take_programs() {
+	for program in $(printf %s "$PROGRAMS" | tr , ' '); do
+		# shellcheck disable=SC2016 # the variables are those of the shell in the container
+		in_box sh -ec 'program=$1; shift; cd "$(mktemp -d)"; apt-get "$@" -qq download "$program"; dpkg-deb -x "$program"_*.deb .
+			install "usr/bin/$program" /usr/local/bin/' sh "$program" "$@" >>"$work/log" 2>&1 || return 1
+	done
+}
+
 install_packages() {
 	set -- -o Acquire::Retries=3
 	[ -z "$mirror" ] || set -- "$@" -o Dir::Etc::SourceList=/run/sluice.list -o Dir::Etc::SourceParts=-
 	in_box apt-get "$@" -qq update >"$work/log" 2>&1 &&
-		in_box apt-get "$@" -qq -y --no-install-recommends install $(printf %s "$PACKAGES" | tr , ' ') >>"$work/log" 2>&1 && return 0
+		in_box apt-get "$@" -qq -y --no-install-recommends install $(printf %s "$PACKAGES" | tr , ' ') >>"$work/log" 2>&1 &&
+		take_programs "$@" && return 0
 	tail -n 20 "$work/log" >&2
 	return 1
 }

@@ -40,7 +40,9 @@ type Toolchain struct {
 	From     string   // toolchain of the same release that it is a layer on; "" is none
 	Suite    string   // Debian's release; "" is trixie
 	Packages []string // Debian's
-	Bytes    int64    // about what it takes of the engine's disk beside From, as measured
+	// Programs are Debian packages that cannot be installed beside Packages: of each, only the program of its name is taken.
+	Programs []string
+	Bytes    int64 // about what it takes of the engine's disk beside From, as measured
 }
 
 // Image is the name of the toolchain's image.
@@ -61,7 +63,7 @@ const (
 var toolchains = []Toolchain{
 	{Name: Base, About: "Go and Python", Packages: strings.Fields(builders + "golang-go " + python), Bytes: 770e6},
 	{Name: "node", About: "JavaScript and TypeScript", From: Base, Packages: strings.Fields("nodejs npm"), Bytes: 210e6},
-	{Name: "rust", About: "Rust", From: Base, Packages: strings.Fields("cargo rustc libssl-dev"), Bytes: 490e6},
+	{Name: "rust", About: "Rust", From: Base, Packages: strings.Fields("cargo rustc libssl-dev libcurl4t64"), Programs: []string{"rustup"}, Bytes: 490e6},
 	{Name: "jvm", About: "Java and Kotlin", From: Base, Packages: strings.Fields("openjdk-21-jdk-headless maven gradle"), Bytes: 440e6},
 	{Name: "c", About: "C and C++", From: Base, Packages: strings.Fields("cmake ninja-build meson autoconf automake libtool libgtest-dev " +
 		"libgmock-dev libssl-dev zlib1g-dev"), Bytes: 120e6},
@@ -108,7 +110,7 @@ func (t Toolchain) digest() string {
 			from = other.digest()
 		}
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{script, t.suite(), t.Name, strings.Join(t.Packages, ","), from}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{script, t.suite(), t.Name, strings.Join(t.Packages, ","), strings.Join(t.Programs, ","), from}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 

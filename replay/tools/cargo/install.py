@@ -1,33 +1,8 @@
 # Makes an environment, in three ways: "toolchain" brings a toolchain, "fetch" brings the sources of dependencies, and "compile"
 # compiles them under a workspace of stubs. Its arguments: the way, the environment's folder, and what to do as JSON.
-import hashlib
-import http.client
-import io
-import lzma
 import platform
 import re
 import shutil
-import tarfile
-import tempfile
-import time
-import urllib.error
-import urllib.request
-
-HOME = "https://static.rust-lang.org"
-
-
-def download(address):
-    for pause in (2, 10, None):
-        try:
-            with urllib.request.urlopen(address, timeout=120) as answer:
-                return answer.read()
-        except urllib.error.HTTPError as e:
-            if e.code < 500 and e.code != 429 or pause is None:
-                raise
-        except (OSError, http.client.HTTPException):
-            if pause is None:
-                raise
-        time.sleep(pause)
 
 
 def triple():
@@ -35,49 +10,11 @@ def triple():
     return machine + "-unknown-linux-gnu"
 
 
-def channel_manifest(server, channel):
-    import tomllib
-    name, _, date = channel.partition("-")
-    folder = server + "/dist/" + (date + "/" if date else "")
-    return tomllib.loads(download(folder + "channel-rust-" + name + ".toml").decode())
-
-
-def component(server, manifest, name, where):
-    """Unpacks one component into the toolchain's folder. What the manifest does not have is said and left out."""
-    name = manifest.get("renames", {}).get(name, {}).get("to", name)
-    targets = manifest.get("pkg", {}).get(name, {}).get("target", {})
-    package = targets.get(triple()) or targets.get("*")
-    if not package or not package.get("available"):
-        return False
-    address = package.get("xz_url") or package["url"]
-    data = download(server + address[len(HOME):] if address.startswith(HOME) else address)
-    wanted = package.get("xz_hash") if "xz_url" in package else package.get("hash")
-    if hashlib.sha256(data).hexdigest() != wanted:
-        raise ValueError("the component " + name + " is not what its manifest says")
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(folder)
-        top = os.path.join(folder, os.listdir(folder)[0])
-        for part in open(os.path.join(top, "components")).read().split():
-            for line in open(os.path.join(top, part, "manifest.in")):
-                kind, _, path = line.strip().partition(":")
-                source, target = os.path.join(top, part, path), os.path.join(where, path)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                if kind == "dir":
-                    shutil.copytree(source, target, dirs_exist_ok=True)
-                else:
-                    shutil.copy2(source, target)
-    return True
-
-
 def toolchain(env, channel, components, wanted):
     """Brings a toolchain. One that cannot be had is said, and the one that is there is used, unless the code needs a newer one."""
     where = os.path.join(env, "rust")
     say("toolchain", channel)
-    try:
-        reason = unpack(os.environ.get("RUSTUP_DIST_SERVER") or HOME, channel, components, where)
-    except (OSError, EOFError, ValueError, KeyError, http.client.HTTPException, tarfile.TarError, lzma.LZMAError) as e:
-        reason = str(e) or type(e).__name__
+    reason = bring(channel, components, where)
     if not reason:
         return 0
     shutil.rmtree(where, ignore_errors=True)
@@ -93,20 +30,35 @@ def shown(numbers):
     return ".".join(str(n) for n in numbers)
 
 
-def unpack(server, channel, components, where):
-    """Downloads a toolchain. It returns why that is not possible, or nothing."""
+def bring(channel, components, where):
+    """Lets rustup bring a toolchain into a folder of its own. It returns why that is not possible, or nothing."""
+    home = where + "-home"
+    variables = dict(os.environ, RUSTUP_HOME=home, CARGO_HOME=os.path.join(home, "cargo"), RUSTUP_INIT_SKIP_PATH_CHECK="yes")
     try:
-        manifest = channel_manifest(server, channel)
-    except urllib.error.HTTPError as e:
-        return "there is none: " + str(e)
-    shutil.rmtree(where, ignore_errors=True)
-    for name in ["rustc", "cargo", "rust-std"]:
-        if not component(server, manifest, name, where):
-            return "it has no " + name + " for " + triple()
-    for name in components:
-        if not component(server, manifest, name, where):
-            say("the toolchain has no component", name)
+        reason = rustup(["toolchain", "install", channel, "--profile", "minimal", "--no-self-update"], variables)
+        if reason:
+            return reason
+        for name in components:
+            if rustup(["component", "add", "--toolchain", channel, name], variables):
+                say("the toolchain has no component", name)
+        shutil.rmtree(where, ignore_errors=True)
+        os.rename(os.path.join(home, "toolchains", os.listdir(os.path.join(home, "toolchains"))[0]), where)
+    except OSError as e:
+        return str(e)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
     return None
+
+
+def rustup(args, variables):
+    """Runs rustup. It returns its last error, or nothing."""
+    if not shutil.which("rustup"):
+        return "there is no rustup"
+    done = subprocess.run(["rustup"] + args, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    words = done.stderr.decode("utf-8", "replace")
+    say(words[-4000:])
+    errors = [line.partition("error: ")[2] for line in words.splitlines() if "error: " in line]
+    return (errors or ["rustup ends with " + str(done.returncode)])[-1] if done.returncode else None
 
 
 def lay(folder, files):

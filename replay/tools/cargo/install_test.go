@@ -2,8 +2,6 @@ package cargo
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,46 +20,73 @@ func fakeRust(t *testing.T, version string) string {
 	return dir + ":" + os.Getenv("PATH")
 }
 
-// TestNoToolchain: where a toolchain cannot be had, the one that is there is used, which the log says; or it is too old.
-func TestNoToolchain(t *testing.T) {
+// fakeRustup is a rustup that has 1.90.0 and no component but rustc-dev; it writes down how it is called.
+const fakeRustup = `#!/bin/sh
+echo "$@" >>"$LOG"
+case "$1 $2 $3" in
+"toolchain install 1.90.0") mkdir -p "$RUSTUP_HOME/toolchains/1.90.0-x/bin" && echo brought >"$RUSTUP_HOME/toolchains/1.90.0-x/bin/cargo" ;;
+"toolchain install "*) mkdir -p "$RUSTUP_HOME/toolchains/half"; echo "info: syncing" >&2; echo "error: no release found for '$3'" >&2; exit 1 ;;
+"component add --toolchain") [ "$5" = rustc-dev ] || { echo "error: no such component" >&2; exit 1; } ;;
+esac
+`
+
+// TestBring: a toolchain that can be had is the environment's own; where it cannot, the one that is there is used, which the log
+// says, or it is too old. Nothing else of rustup's is left.
+func TestBring(t *testing.T) {
 	t.Parallel()
 	python(t)
-	answers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "1.91.0") {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = w.Write([]byte("[pkg.rustc.target.x]\n"))
-	}))
-	t.Cleanup(answers.Close)
 	for _, c := range []struct {
 		name, channel, have string
 		needed              bool
 		exit                int
-		says                string
+		says, brought       string
 	}{
-		{"a pin", "1.91.0", "1.85.0", false, 0, "NOTE: the toolchain 1.91.0 cannot be had: there is none: HTTP Error 404: Not Found; Rust 1.85.0 is used instead"},
-		{"needed, and the machine's is newer", "1.91.0", "1.95.0-nightly", true, 0, "Rust 1.95.0 is used instead"},
-		{"needed", "1.91.0", "1.85.0", true, 1, "the code needs it, and here is 1.85.0"},
-		{"not for this machine", "1.90.0", "1.85.0", false, 0, "it has no rustc for "},
+		{"a pin", "1.91.0", "1.85.0", false, 0, "NOTE: the toolchain 1.91.0 cannot be had: no release found for '1.91.0'; Rust 1.85.0 is used instead", ""},
+		{"needed, and the machine's is newer", "1.91.0", "1.95.0-nightly", true, 0, "Rust 1.95.0 is used instead", ""},
+		{"needed", "1.91.0", "1.85.0", true, 1, "the code needs it, and here is 1.85.0", ""},
+		{"there is one", "1.90.0", "1.85.0", true, 0, "the toolchain has no component miri\n", "brought\n"},
 	} {
 		env := t.TempDir()
-		if err := os.WriteFile(filepath.Join(env, "kept"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		args := install("toolchain", chosen{Channel: c.channel, Components: []string{}, Needed: c.needed})
+		args := install("toolchain", chosen{Channel: c.channel, Components: []string{"miri", "rustc-dev"}, Needed: c.needed})
 		for i, a := range args {
 			args[i] = strings.ReplaceAll(a, "{env}", env)
 		}
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Env = []string{"PATH=" + fakeRust(t, c.have), "RUSTUP_DIST_SERVER=" + answers.URL}
+		path := fakeRust(t, c.have)
+		dir, _, _ := strings.Cut(path, ":")
+		if err := os.WriteFile(filepath.Join(dir, "rustup"), []byte(fakeRustup), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = []string{"PATH=" + path, "LOG=" + filepath.Join(dir, "log")}
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != c.exit || !strings.Contains(string(out), c.says) {
 			t.Errorf("%s: exit %d: %s", c.name, code, out)
 		}
-		if _, err := os.Stat(filepath.Join(env, "rust")); err == nil {
-			t.Errorf("%s: half a toolchain is left", c.name)
+		if brought, _ := os.ReadFile(filepath.Join(env, "rust", "bin", "cargo")); string(brought) != c.brought {
+			t.Errorf("%s: the environment has %q", c.name, brought)
 		}
+		if left, err := os.ReadDir(env); err != nil || len(left) > 1 || len(left) == 1 && left[0].Name() != "rust" {
+			t.Errorf("%s: left are %v, %v", c.name, left, err)
+		}
+		if calls, _ := os.ReadFile(filepath.Join(dir, "log")); !strings.HasPrefix(string(calls), "toolchain install "+c.channel+" --profile minimal --no-self-update\n") {
+			t.Errorf("%s: rustup was called so: %s", c.name, calls)
+		}
+	}
+}
+
+// TestNoRustup: where there is none, the toolchain that is there is used.
+func TestNoRustup(t *testing.T) {
+	t.Parallel()
+	python(t)
+	dir, _, _ := strings.Cut(fakeRust(t, "1.85.0"), ":")
+	python3, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output() // not a script of somebody's that wants a path
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(strings.TrimSpace(string(python3)), "-c", installProgram, "toolchain", t.TempDir(), "", `{"channel":"stable","components":[],"needed":false}`)
+	cmd.Env = []string{"PATH=" + dir}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "NOTE: the toolchain stable cannot be had: there is no rustup; Rust 1.85.0") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
@@ -73,27 +98,6 @@ func python(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Skip("python3 without tomllib: ", err)
-	}
-}
-
-// TestNoNetwork: a server that does not answer, or that stops in the middle, is the same as one that has nothing.
-func TestNoNetwork(t *testing.T) {
-	t.Parallel()
-	python(t)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000")
-		_, _ = w.Write([]byte("[pkg]"))
-	}))
-	t.Cleanup(short.Close)
-	program := strings.NewReplacer("(2, 10, None)", "(0, 0, None)").Replace(installProgram)
-	for server, says := range map[string]string{gone.URL: "<urlopen error ", short.URL: "IncompleteRead("} {
-		cmd := exec.Command("python3", "-c", program, "toolchain", t.TempDir(), "", `{"channel":"stable","components":[],"needed":false}`)
-		cmd.Env = []string{"PATH=" + fakeRust(t, "1.85.0"), "RUSTUP_DIST_SERVER=" + server}
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "NOTE: the toolchain stable cannot be had: "+says) {
-			t.Errorf("%v: %s", err, out)
-		}
 	}
 }
 
