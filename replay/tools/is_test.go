@@ -55,6 +55,7 @@ func TestOf(t *testing.T) {
 			"src/test/java/a/BTest.java::two\nsrc/test/java/a/BTest.java::Inner::twofold\nsrc/test/java/a/BTest.java::(class)", false,
 		},
 		{replay.Recipe{Runner: "maven"}, "a/ATest.kt", "Other > says so", "a/ATest.kt::Other::says so\na/ATest.kt::Other::says so()", "a/ATest.kt::says so", false},
+		{replay.Recipe{Runner: "gradle"}, "a/ATest.kt", "ATest > says so", "a/ATest.kt::says so\na/ATest.kt::says so()", "a/ATest.kt::ATest::says so\nb/ATest.kt::says so", false},
 		{replay.Recipe{Runner: "ctest"}, "t/a_test.cc", "Suite > Two", "prog::Suite.Two\nprog::Pre/Suite.Two/0\nprog::Suite/1.Two", "prog::Suite.Twofold\nprog::Other.Two\nprog::Suite", false},
 		{replay.Recipe{Runner: "ctest"}, "t/parse_array.c", "parses", "parse_array::parse_array\nctest::test-parse-array\nx::parses", "print_array::print_array\nparse_array_more::x", false},
 		{replay.Recipe{Runner: "meson"}, "t/tests.c", "main", "t::main", "tests::tests\nt::other", false},

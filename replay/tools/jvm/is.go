@@ -4,11 +4,12 @@ import (
 	"path"
 	"strings"
 
+	"sluice/replay"
 	"sluice/replay/tools/testid"
 )
 
 // Is reports whether a test is a method's own, or one of its invocations. The class that the file is named after is in no id.
-func Is(f testid.Function, id string) bool {
+func (Project) Is(_ replay.Recipe, f testid.Function, id string) bool {
 	rest, ok := testid.In(f.File, id)
 	if !ok {
 		return false

@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: %+v", w.Type, got)
 		}
 	}
-	if !Unbound(replay.Test{Kind: replay.Exception, Message: "java.lang.NoSuchMethodError: 'void a.B.c()'"}) || Unbound(replay.Test{Kind: replay.Assertion}) {
+	if !(Project{}).Unbound(replay.Test{Kind: replay.Exception, Message: "java.lang.NoSuchMethodError: 'void a.B.c()'"}) || (Project{}).Unbound(replay.Test{Kind: replay.Assertion}) {
 		t.Error("unbound")
 	}
 }
@@ -112,11 +112,11 @@ func TestErrors(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	crash := replay.Test{ID: "a/src/test/java/A.java::(class)", Kind: replay.Crash}
-	if got := CutShort([]replay.Test{crash, {ID: "b/src/x::y", Kind: replay.Assertion}}); len(got) != 1 || got[0] != "a/src/" {
+	if got := (Project{}).CutShort([]replay.Test{crash, {ID: "b/src/x::y", Kind: replay.Assertion}}); len(got) != 1 || got[0] != "a/src/" {
 		t.Errorf("%q", got)
 	}
 	crash.ID = "A.java::x"
-	if got := CutShort([]replay.Test{crash}); len(got) != 1 || got[0] != "" {
+	if got := (Project{}).CutShort([]replay.Test{crash}); len(got) != 1 || got[0] != "" {
 		t.Errorf("%q", got)
 	}
 }

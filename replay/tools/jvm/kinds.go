@@ -24,10 +24,12 @@ func timedOut(w report.What) bool {
 var unbound = regexp.MustCompile(`^java\.lang\.(?:NoClassDefFoundError|NoSuchMethodError|NoSuchFieldError|ClassNotFoundException|AbstractMethodError)\b`)
 
 // Unbound reports whether a test failed because it names what the state does not have.
-func Unbound(t replay.Test) bool { return t.Kind == replay.Exception && unbound.MatchString(t.Message) }
+func (Project) Unbound(t replay.Test) bool {
+	return t.Kind == replay.Exception && unbound.MatchString(t.Message)
+}
 
 // CutShort are the modules in which a virtual machine ended before its tests: which had run by then is chance.
-func CutShort(tests []replay.Test) []string {
+func (Project) CutShort(tests []replay.Test) []string {
 	var list []string
 	for _, t := range tests {
 		if t.Kind != replay.Crash {
@@ -54,7 +56,7 @@ func Errors(output string, inside func(string) (string, bool)) map[string]string
 	for line := range strings.Lines(output) {
 		if m := compiler.FindStringSubmatch(line); m != nil {
 			file = ""
-			if name, ok := inside(m[1]); ok && strings.Contains(line, "warning:") == false {
+			if name, ok := inside(m[1]); ok && !strings.Contains(line, "warning:") {
 				file = name
 			}
 		}

@@ -17,12 +17,6 @@ func (Project) Image() string { return Image }
 // BlankEnv is what a recipe begins with whose steps somebody else finds.
 func (Project) BlankEnv() map[string]string { return Env(0) }
 
-// Unbound reports whether a test failed because it names what the state does not have.
-func (Project) Unbound(t replay.Test) bool { return Unbound(t) }
-
-// CutShort are the modules in which a virtual machine ended before its tests.
-func (Project) CutShort(tests []replay.Test) []string { return CutShort(tests) }
-
 // Clock asks the virtual machine the time, from a program that it compiles: JDKs before 11 do not, and nothing is known of them.
 func (Project) Clock(replay.Recipe) []string { return []string{"sh", "-c", clockProgram} }
 
