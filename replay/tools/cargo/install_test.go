@@ -122,6 +122,25 @@ func TestLagging(t *testing.T) {
 	}
 }
 
+// TestPrintedEvents: what a test prints may look like an event of the test library, and ends nothing.
+func TestPrintedEvents(t *testing.T) {
+	t.Parallel()
+	python(t)
+	cut := strings.Index(runProgram, "def main():")
+	program := runProgram[:cut] + `
+class Out:
+    def add(self, **event): pass
+t = object.__new__(Tests)
+t.out, t.count, end = Out(), 1, {}
+print(t.lines(['{"type":"test","event":"started"}', '{"type":"test","event":"started","name":[1]}', '{"type":"test","name":{}}', '{"type":[]}',
+    'x{"type":"test","event":"started","name":"a"}', '{"type":"test","event":"ok","name":"a"}', '{"type":"a","b":' + '[' * 100000], end), end)
+`
+	out, err := exec.Command("python3", "-c", program).CombinedOutput()
+	if want := "(['a'], {'a'}) {'cut': True}\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %q, want %q", err, out, want)
+	}
+}
+
 // TestUndated: an index that does not say when a version was published makes no environment of a day.
 func TestUndated(t *testing.T) {
 	t.Parallel()

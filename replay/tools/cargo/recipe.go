@@ -66,7 +66,7 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	return r, err
 }
 
-// what is told to the program that makes environments.
+// stubbed is what the program that makes environments is told of a workspace.
 type stubbed struct {
 	Root   string            `json:"root"`
 	Locked bool              `json:"locked"` // the tree has a lock file
@@ -158,11 +158,12 @@ type config struct {
 	vendored  bool // sources lie in the tree
 }
 
-// readConfig reads the files of the folder and those above it, the nearest first.
+// readConfig reads the files of the folder and those above it, the nearest first. Of two in one folder cargo takes the one without an
+// ending: https://doc.rust-lang.org/cargo/reference/config.html
 func readConfig(t *project.Tree, root string) (config, error) {
 	var c config
 	for dir := root; ; dir = parent(dir) {
-		for _, name := range []string{".cargo/config.toml", ".cargo/config"} {
+		for _, name := range []string{".cargo/config", ".cargo/config.toml"} {
 			text, err := t.Read(path.Join(dir, name))
 			if err != nil {
 				return c, err

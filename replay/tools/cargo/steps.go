@@ -15,11 +15,13 @@ var (
 	commonProgram string
 	//go:embed install.py
 	installPart string
+	//go:embed compile.py
+	compilePart string
 	//go:embed run.py
 	runPart string
 
 	installProgram = commonProgram + "\n\n" + installPart
-	runProgram     = commonProgram + "\n\n" + runPart
+	runProgram     = commonProgram + "\n\n" + compilePart + "\n\n" + runPart
 )
 
 // told is what the program that compiles and runs tests is told.

@@ -11,6 +11,7 @@
 package cargo
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -85,12 +86,15 @@ func (Tool) CutShort(tests []replay.Test) []string {
 // Names are the names of the packages of the workspace.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	root, err := Tool{}.Find(t, paths)
-	if err != nil {
+	var w *workspace
+	if err == nil {
+		w, err = readWorkspace(t, root)
+	}
+	if errors.As(err, new(project.ErrNoRecipe)) {
 		return nil, nil // no workspace, no names
 	}
-	w, err := readWorkspace(t, root)
 	if err != nil {
-		return nil, nil
+		return nil, err
 	}
 	return w.names(), nil
 }
