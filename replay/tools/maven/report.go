@@ -31,7 +31,7 @@ type event struct {
 	Message string
 }
 
-// module is what a run tells of one.
+// ran is what a run tells of a module.
 type ran struct {
 	dir     string
 	classes *jvm.Classes
@@ -304,6 +304,7 @@ func (a *analysis) phases(rep *replay.Report) {
 	}
 }
 
+// sorted are folders named by numbers, in the order of these.
 func sorted(set map[string]bool) []string {
 	list := make([]string, 0, len(set))
 	for k := range set {

@@ -6,6 +6,7 @@ package maven
 
 import (
 	_ "embed"
+	"errors"
 	"maps"
 	"path"
 	"regexp"
@@ -180,8 +181,11 @@ func (Tool) Words() []string { return []string{"mvn", "test"} }
 // Names is the project as repositories name it.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	root, err := Tool{}.Find(t, paths)
-	if err != nil {
+	if errors.As(err, new(project.ErrNoRecipe)) {
 		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	list, err := reactor(t, root)
 	if err != nil {
