@@ -13,9 +13,6 @@ def launcher(name, more):
     return path
 
 
-OLD = ["implicit-function-declaration", "implicit-int", "int-conversion", "incompatible-pointer-types"]
-
-
 def configure():
     os.makedirs(os.path.dirname(QUERY), exist_ok=True)
     open(QUERY, "w").close()
@@ -30,7 +27,7 @@ def configure():
 
 def model():
     """What CMake says about the targets: name -> sources relative to the tree's project, program, dependencies."""
-    files = sorted(glob.glob(os.path.join(REPLY, "codemodel-v2-*.json")))
+    files = sorted(glob.glob(os.path.join(glob.escape(REPLY), "codemodel-v2-*.json")))
     if not files:
         return {}
     with open(files[-1]) as f:
@@ -85,9 +82,9 @@ def target_of(test, targets, paths):
         if name and targets[name]["type"] == "EXECUTABLE":
             return name
     if not test.get("command"):  # ctest leaves it out when there is no program
-        for word in [test["name"]]:
-            if word in targets and targets[word]["type"] == "EXECUTABLE":
-                return word
+        name = test["name"]
+        if name in targets and targets[name]["type"] == "EXECUTABLE":
+            return name
     return ""
 
 
@@ -115,16 +112,6 @@ def build_all():
     leave("build.json", {"exit": code, "failed": rows, "targets": len(targets)})
 
 
-def closure(names, targets):
-    """The targets that hold one of them."""
-    names, more = set(names), True
-    while more:
-        found = {n for n, t in targets.items() if n not in names and names & set(t["deps"])}
-        names |= found
-        more = bool(found)
-    return names
-
-
 def holders_in(targets):
     top = os.getcwd()
     depfiles = None
@@ -136,11 +123,11 @@ def holders_in(targets):
         if not direct:
             if depfiles is None:
                 depfiles = {}
-                for f in glob.glob(os.path.join(build, "**/CMakeFiles/*.dir/**/*.d"), recursive=True):
+                for f in glob.glob(os.path.join(glob.escape(build), "**/CMakeFiles/*.dir/**/*.d"), recursive=True):
                     name = re.search(r".*/CMakeFiles/([^/]+)\.dir/", f).group(1)
                     with open(f, errors="replace") as d:
                         depfiles.setdefault(name, []).append(d.read())
-            direct = {n for n, texts in depfiles.items() if n in targets and any(path in t.split() for t in texts for t in [t])}
+            direct = {n for n, texts in depfiles.items() if n in targets and any(path in t.split() for t in texts)}
         return closure(direct, targets)
     return holders
 

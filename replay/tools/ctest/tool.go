@@ -31,9 +31,6 @@ func (Tool) Name() string { return Name }
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"ctest"} }
 
-// Clock asks the C library the time, as programs in C do.
-func (Tool) Clock(replay.Recipe) []string { return []string{"date", "+%s"} }
-
 // Find takes a CMake project that declares tests.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 	root, err := descriptions.Find(t, paths)

@@ -1,26 +1,21 @@
 import shutil
 
 
-def meson(*args):
-    """Meson, of the project's folder or of the system."""
-    return ["meson", *args]
-
-
 def configure():
     os.makedirs(build, exist_ok=True)
-    code, _ = run(meson("setup", "--wrap-mode=nodownload", "-Dwerror=false", "-Db_colorout=never", *config.get("args", []), build),
+    code, _ = run(["meson", "setup", "--wrap-mode=nodownload", "-Dwerror=false", "-Db_colorout=never", *config.get("args", []), build],
                   env=dict(os.environ, CFLAGS=flags("CFLAGS"), CXXFLAGS=flags("CXXFLAGS")))
     sys.exit(code)
 
 
 def flags(name):
     """Options behind the project's: an old state's warnings are no errors."""
-    old = " -Wno-error=implicit-function-declaration -Wno-error=implicit-int -Wno-error=int-conversion -Wno-error=incompatible-pointer-types"
+    old = "".join(" -Wno-error=" + o for o in OLD)
     return (os.environ.get(name, "") + " -Wno-error" + (old if name == "CFLAGS" else "")).strip()
 
 
 def introspect(what):
-    got = subprocess.run(meson("introspect", build, "--" + what), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    got = subprocess.run(["meson", "introspect", build, "--" + what], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         return json.loads(got.stdout.decode("utf-8", "replace"))
     except ValueError:
@@ -101,12 +96,7 @@ def holders_in(targets):
                     elif line.strip():
                         found.setdefault(os.path.normpath(os.path.join(build, line.strip())), set()).add(where)
             direct = {i for i, t in targets.items() if any(os.path.basename(a) in found.get(path, ()) for a in t["artifacts"])}
-        names, more = set(direct), True
-        while more:
-            add = {i for i, t in targets.items() if i not in names and names & set(t["deps"])}
-            names |= add
-            more = bool(add)
-        return names
+        return closure(direct, targets)
     return holders
 
 
@@ -135,7 +125,7 @@ def test_all():
     there = [t for t in chosen if not t["target"] or targets[t["target"]]["there"]()]
     run_ = {"report": "meson.jsonl", "cases": "meson.xml", "exit": 0}
     if there:
-        args = meson("test", "--no-rebuild", "--num-processes", "1", "--logbase", "sluice", "-C", build)
+        args = ["meson", "test", "--no-rebuild", "--num-processes", "1", "--logbase", "sluice", "-C", build]
         if len(there) < len(tests):
             args += ["--"] + sorted({"%s:%s" % (t["project"], t["name"]) for t in there})
         # A number that Meson would draw fills freed memory: outcomes would depend on it.

@@ -16,12 +16,12 @@ var (
 )
 
 // options switches on what a project builds its tests by, and off documentation, which needs much and tests nothing.
-func options(t *project.Tree, root string) []string {
+func options(t *project.Tree, root string) ([]string, error) {
 	var args []string
 	for _, name := range []string{"meson_options.txt", "meson.options"} {
 		text, err := t.Read(path.Join(root, name))
 		if err != nil {
-			continue // a description that cannot be read says nothing
+			return nil, err
 		}
 		for _, m := range option.FindAllStringSubmatch(text, -1) {
 			k := kind.FindStringSubmatch(m[2])
@@ -34,7 +34,7 @@ func options(t *project.Tree, root string) []string {
 		}
 	}
 	slices.Sort(args)
-	return slices.Compact(args)
+	return slices.Compact(args), nil
 }
 
 func value(name, kind string) string {

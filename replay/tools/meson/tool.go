@@ -32,9 +32,6 @@ func (Tool) Name() string { return Name }
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"meson"} }
 
-// Clock asks the C library the time, as programs in C do.
-func (Tool) Clock(replay.Recipe) []string { return []string{"date", "+%s"} }
-
 var descriptions = native.Descriptions{
 	Marker: "meson.build",
 	Starts: regexp.MustCompile(`(?m)^\s*project\s*\(`),
@@ -72,7 +69,11 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	list, notes := wants.Packages()
-	plan := native.Plan{Root: root, Dir: native.Dir(t, root), Args: options(t, root)}
+	args, err := options(t, root)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	plan := native.Plan{Root: root, Dir: native.Dir(t, root), Args: args}
 	return replay.Recipe{
 		Runner: Name, Root: root, Env: map[string]string{"NO_COLOR": "1"},
 		Install: native.Install(list), Build: plan.Build(program), Notes: notes,

@@ -84,6 +84,20 @@ def failures(targets, make, wanted):
     return failed
 
 
+# What is an error since GCC 14, and was a warning when old states were written.
+OLD = ["implicit-function-declaration", "implicit-int", "int-conversion", "incompatible-pointer-types"]
+
+
+def closure(names, targets):
+    """The targets that hold one of them, in turn."""
+    names, more = set(names), True
+    while more:
+        found = {n for n, t in targets.items() if n not in names and names & set(t["deps"])}
+        names |= found
+        more = bool(found)
+    return names
+
+
 def kind_of_program(path):
     """Which library a test program's cases are written with, if it can report them one by one."""
     try:

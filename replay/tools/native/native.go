@@ -39,6 +39,9 @@ func (Package) Language() project.Language { return Language }
 // Image has compilers and build tools.
 func (Package) Image() string { return Image }
 
+// Clock asks the C library the time, as programs in C do.
+func (Package) Clock(replay.Recipe) []string { return []string{"date", "+%s"} }
+
 // Owns reports whether an id is a test of the tree: what stands before "::" is a target of the tree's own build.
 func (Package) Owns(_ replay.Recipe, id string) bool {
 	target, _, ok := strings.Cut(id, "::")
