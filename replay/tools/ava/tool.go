@@ -32,9 +32,6 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"ava"} }
 
-// Clock asks Node the time.
-func (Tool) Clock(r replay.Recipe) []string { return node.Clock(r) }
-
 // kept are the options that decide which tests there are and how they are loaded.
 var kept = node.Keep{
 	Flags:  []string{"--serial", "-s", "--no-worker-threads"},

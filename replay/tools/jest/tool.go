@@ -32,9 +32,6 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"jest"} }
 
-// Clock asks Node the time.
-func (Tool) Clock(r replay.Recipe) []string { return node.Clock(r) }
-
 // CutShort is every test when the process ended in the middle of one.
 func (Tool) CutShort(tests []replay.Test) []string { return node.CutShort(tests) }
 

@@ -129,6 +129,6 @@ func with(env map[string]string, args ...string) []string {
 }
 
 // Clock is a command that prints the time in seconds, as the recipe's Node has it.
-func Clock(r replay.Recipe) []string {
+func (Package) Clock(r replay.Recipe) []string {
 	return with(r.Env, "node", "-e", "console.log(Math.floor(Date.now() / 1000))")
 }

@@ -33,9 +33,6 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"node", "--test"} }
 
-// Clock asks Node the time.
-func (Tool) Clock(r replay.Recipe) []string { return node.Clock(r) }
-
 // kept are the options that decide how tests are loaded. Coverage, filters, watching and other reporters are not among them. borp is a
 // program around node's tool: the patterns after its -p are files.
 var kept = node.Keep{

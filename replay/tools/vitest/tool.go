@@ -32,9 +32,6 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.
 // Words are in every command that runs the tests.
 func (Tool) Words() []string { return []string{"vitest"} }
 
-// Clock asks Node the time.
-func (Tool) Clock(r replay.Recipe) []string { return node.Clock(r) }
-
 // kept are the options that decide which tests there are and how they are loaded. Reporters, workers, filters, coverage and watching are
 // not among them.
 var kept = node.Keep{
