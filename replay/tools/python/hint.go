@@ -36,7 +36,7 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 		for _, a := range s.Args {
 			have[a] = true
 		}
-		if s.Name == "requirements" || s.Name == "build requirements" {
+		if s.Name == stepNeeds || s.Name == stepBuildNeeds {
 			last = i
 		}
 	}
@@ -60,10 +60,7 @@ var hintTools = regexp.MustCompile(`^(?:pip|pip-tools|setuptools|wheel|virtualen
 
 // another is a step that installs requirements as one does that there is already.
 func another(s replay.Step, items []string) replay.Step {
-	n := len(s.Args)
-	for n > 0 && (reqForm.MatchString(s.Args[n-1]) && s.Args[n-1] != "install") {
-		n--
-	}
+	n := slices.Index(s.Args, "--") + 1
 	return replay.Step{
 		Name: "hinted requirements", Args: append(slices.Clone(s.Args[:n]), items...), Env: maps.Clone(s.Env), Dir: s.Dir, MustPass: true,
 	}

@@ -161,6 +161,9 @@ func (t table) tables(key string) []table {
 	return nil
 }
 
+// everything stands for all packages of a lock file that does not say what needs what. It is no name of a package.
+const everything = "*"
+
 // pipfileLock reads Pipenv's lock file, which does not say what needs what: every package is reached from each that is asked for.
 func pipfileLock(text string) map[string]locked {
 	type group map[string]struct {
@@ -183,8 +186,10 @@ func pipfileLock(text string) map[string]locked {
 			}
 		}
 	}
+	// By way of one that is no package: with the names beside each, a large file would cost their square.
 	for name, k := range out {
-		out[name] = locked{k.version, all}
+		out[name] = locked{k.version, []string{everything}}
 	}
+	out[everything] = locked{needs: all}
 	return out
 }

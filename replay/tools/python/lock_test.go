@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -135,4 +136,20 @@ func FuzzLocks(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLargePipfileLock: a lock file that does not say what needs what costs no square of its length.
+func TestLargePipfileLock(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`{"default": {"first": {"version": "==1"}`)
+	for i := range 50_000 {
+		fmt.Fprintf(&b, `, "p%d": {"version": "==1"}`, i)
+	}
+	b.WriteString("}}")
+	var l reqList
+	l.addAll([]string{"first"}, "a test")
+	if got := pins(pipfileLock(b.String()), &l); len(got) != maxConstraints || got[0] != "first==1" {
+		t.Errorf("%d pins: %.3q", len(got), got)
+	}
 }

@@ -97,6 +97,9 @@ func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 // Images are those of the versions of Python.
 func (Tool) Images() []string { return python.Images() }
 
+// Names is the name of the project's distribution.
+func (Tool) Names(t *project.Tree, paths []string) ([]string, error) { return python.Names(t, paths) }
+
 // Unbound reports whether a test failed because it names what the state does not have.
 func (Tool) Unbound(t replay.Test) bool { return python.Unbound(t) }
 
