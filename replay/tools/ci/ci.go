@@ -151,12 +151,13 @@ var variables = regexp.MustCompile(`^(?:TZ|LANG|LANGUAGE|LC_[A-Z]+|PYTHONUTF8|PY
 	`(?:NO|DISABLE|WITH|WITHOUT|USE|SKIP|BUILD)_[A-Z0-9_]{1,40})$`)
 
 var (
-	value  = regexp.MustCompile(`^[A-Za-z0-9_.,:+=-]{1,100}$`)
-	secret = regexp.MustCompile(`TOKEN|SECRET|PASSW|CRED|_KEY|AUTH`)
+	value = regexp.MustCompile(`^[A-Za-z0-9_.,:+=-]{1,100}$`)
+	// forbidden are names of secrets, and those by which programs find the network.
+	forbidden = regexp.MustCompile(`TOKEN|SECRET|PASSW|CRED|_KEY|AUTH|_PROXY`)
 )
 
 func (f *found) env(name, val string) {
-	if variables.MatchString(name) && value.MatchString(val) && !secret.MatchString(name) && !strings.Contains(val, marker) && len(f.hint.Env) < maxItems {
+	if variables.MatchString(name) && value.MatchString(val) && !forbidden.MatchString(name) && !strings.Contains(val, marker) && len(f.hint.Env) < maxItems {
 		f.hint.Env = set(f.hint.Env, name, val)
 	}
 }

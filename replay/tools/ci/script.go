@@ -250,7 +250,7 @@ func (f *found) requirementsFile(name string) {
 // managers are what environments have anyway, and in the version that they need.
 var managers = regexp.MustCompile(`^(?i)(?:pip|setuptools|wheel|virtualenv|uv|poetry|pipenv|hatch|pdm|conda|tox|nox|coveralls|codecov|twine|build)(?:$|[^A-Za-z0-9._-])`)
 
-// requirement takes what looks like a name with versions; the tool of the language looks again.
+// plainRequirement is what looks like a name with versions; the tool of the language looks again.
 var plainRequirement = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,\s-]*\])?\s*(?:(?:===|~=|==|!=|<=|>=|<|>)[A-Za-z0-9.*+!_,<>=~ -]*)?$`)
 
 func (f *found) requirement(text string) {
