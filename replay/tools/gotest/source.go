@@ -68,18 +68,19 @@ func (s *source) file(f replay.File) {
 	dir := strings.TrimPrefix(path.Dir(f.Path), ".")
 	s.dirs[dir] = true
 	name := file.Name.Name
-	test := strings.HasSuffix(f.Path, "_test.go")
+	test, usesC := strings.HasSuffix(f.Path, "_test.go"), false
 	for _, spec := range file.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			continue
 		}
 		s.imports[p] = true
+		usesC = usesC || p == "C"
 		if test && strings.HasSuffix(name, "_test") {
 			s.external[dir] = append(s.external[dir], p)
 		}
 	}
-	if s.imports["C"] {
+	if usesC {
 		s.cgo.read(f, true)
 	}
 	if test {
