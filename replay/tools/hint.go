@@ -11,12 +11,6 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// Hinter can use more of a hint than its packages and variables.
-type Hinter interface {
-	// Hinted adds to a recipe what a hint says that it lacks. What it makes is no shell of the hint's. False: there is nothing.
-	Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error)
-}
-
 // Hinted are recipes with what the tree's continuous integration says about the environment of its tests, read as data, in the order in
 // which they are to be tried: with Debian packages and variables only, then with what the recipe's tool can use besides, which is more and may
 // fail for more reasons. packages says whether the sandbox can install Debian packages; if not, a note names them. None: the hint
@@ -111,13 +105,4 @@ func WithPackages(r replay.Recipe, names []string) replay.Recipe {
 	r.Install = append([]replay.Step{step}, r.Install...)
 	r.Fingerprint = ""
 	return r
-}
-
-// Language is what a tool's tests are written in; without a name for a tool that there is not.
-func Language(tool string) project.Language {
-	t, err := byName(tool)
-	if err != nil {
-		return project.Language{}
-	}
-	return t.Language()
 }

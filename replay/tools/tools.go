@@ -94,6 +94,11 @@ type (
 	Owner interface {
 		Owns(r replay.Recipe, id string) bool
 	}
+	// Hinter can use more of a hint than its packages and variables.
+	Hinter interface {
+		// Hinted adds to a recipe what a hint says that it lacks. What it makes is no shell of the hint's. False: there is nothing.
+		Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error)
+	}
 	// Namesake tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
 	Namesake interface {
 		Is(r replay.Recipe, f testid.Function, id string) bool
@@ -204,6 +209,15 @@ func Of(r replay.Recipe, f testid.Function, ids []string) (mine []string, known 
 		}
 	}
 	return mine, true
+}
+
+// Language is what a tool's tests are written in; without a name for a tool that there is not.
+func Language(tool string) project.Language {
+	t, err := byName(tool)
+	if err != nil {
+		return project.Language{}
+	}
+	return t.Language()
 }
 
 // Image is the base image of a tool's recipes that name none: its own, or DefaultImage.
