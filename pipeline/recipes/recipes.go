@@ -36,7 +36,6 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/miners/gitrepo"
 	"sluice/pipeline"
 	"sluice/pipeline/history"
 	"sluice/replay"
@@ -207,7 +206,11 @@ func (c *climb) note(t Try, r replay.Recipe, trial Trial) (done bool) {
 
 // own are the rungs that this state alone decides.
 func (c *climb) own(ctx context.Context) (done bool, err error) {
-	list, err := c.l.rungs(ctx, c.tree, c.base, c.date(ctx))
+	day, err := c.date(ctx)
+	if err != nil {
+		return false, err
+	}
+	list, err := c.l.rungs(ctx, c.tree, c.base, day)
 	if err != nil {
 		return false, err
 	}
@@ -230,19 +233,13 @@ func (c *climb) own(ctx context.Context) (done bool, err error) {
 func (c *climb) state() state { return state{commit: c.q.Commit, tree: c.tree, target: c.target} }
 
 // date is when the state's change landed; zero if its commit is none of the branch's.
-func (c *climb) date(ctx context.Context) time.Time {
-	if change, ok := c.change(ctx); ok {
-		return change.Committed
-	}
-	return time.Time{}
-}
-
-func (c *climb) change(ctx context.Context) (gitrepo.Change, bool) {
+func (c *climb) date(ctx context.Context) (time.Time, error) {
 	_, index, err := c.l.History.Changes(ctx)
-	if err != nil || index == nil {
-		return gitrepo.Change{}, false
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the history: %w", err)
 	}
-	return index.ByCommit(c.q.Commit)
+	change, _ := index.ByCommit(c.q.Commit)
+	return change.Committed, nil
 }
 
 // made is a recipe with the rung that made it.
