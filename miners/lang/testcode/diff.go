@@ -1,6 +1,7 @@
 package testcode
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -188,6 +189,17 @@ type pieceKey struct {
 	loose        bool
 }
 
+// compare puts pieces of which nothing is known last: Around counts before Unsure.
+func (k pieceKey) compare(other pieceKey) int {
+	if k.loose != other.loose {
+		if k.loose {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(strings.Compare(k.scope, other.scope), strings.Compare(k.names, other.names))
+}
+
 // pieces compares all else, and returns what holds for whole scopes and changed.
 func (c *comparison) pieces() []unit {
 	sums, first := [2]map[pieceKey][]uint64{{}, {}}, map[pieceKey]unit{}
@@ -201,7 +213,7 @@ func (c *comparison) pieces() []unit {
 		}
 	}
 	var whole []unit
-	for _, k := range slices.SortedFunc(maps.Keys(first), func(a, b pieceKey) int { return strings.Compare(a.scope+"\x02"+a.names, b.scope+"\x02"+b.names) }) {
+	for _, k := range slices.SortedFunc(maps.Keys(first), pieceKey.compare) {
 		if slices.Equal(sums[0][k], sums[1][k]) {
 			continue
 		}

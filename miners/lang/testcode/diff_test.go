@@ -255,3 +255,15 @@ func TestUnread(t *testing.T) {
 		t.Error("a file that nobody wrote was read")
 	}
 }
+
+// TestAroundBeforeUnsure: of what stands around a test, that counts first whose use is known, whatever the order of the pieces.
+func TestAroundBeforeUnsure(t *testing.T) {
+	t.Parallel()
+	before := "beforeEach(one);\nprepare(1);\nit('a', f);\n"
+	after := "prepare(2);\nbeforeEach(two);\nit('a', f);\n"
+	for range 50 {
+		if got := told(Compare("a.test.js", []byte(before), []byte(after))); got != "around a" {
+			t.Fatalf("%q", got)
+		}
+	}
+}
