@@ -42,7 +42,7 @@ func (s *Sandbox) flatten(ctx context.Context, id string) (err error) {
 	}
 	host := &container.HostConfig{
 		NetworkMode: "none", CapDrop: strslice.StrSlice{"ALL"}, CapAdd: strslice.StrSlice{"DAC_OVERRIDE", "FOWNER"},
-		SecurityOpt: []string{"no-new-privileges"}, LogConfig: container.LogConfig{Type: "none"}, Binds: []string{upper + ":/deep"},
+		SecurityOpt: []string{noNewPrivileges}, LogConfig: container.LogConfig{Type: "none"}, Binds: []string{upper + ":/deep"},
 	}
 	made, err := s.api.ContainerCreate(ctx, cfg, host, nil, nil, namePrefix+randomName())
 	if err != nil {

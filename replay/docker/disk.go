@@ -59,7 +59,7 @@ const firstPause = 5 * time.Second
 func (s *Sandbox) withRoom(ctx context.Context, f func() error) error {
 	full := func(err error) bool { return errors.Is(err, ErrNoSpace) }
 	var waited time.Duration
-	pause, again := firstPause, false
+	pause, again, emptied := firstPause, false, false
 	for {
 		err := s.room()
 		if err == nil {
@@ -74,7 +74,8 @@ func (s *Sandbox) withRoom(ctx context.Context, f func() error) error {
 				continue
 			}
 		}
-		if s.layers.Empty() > 0 {
+		if n := s.layers.Empty(); n > 0 && !emptied { // once: a job may make one each time
+			emptied = true
 			if werr := s.gone.wait(ctx); werr != nil {
 				return errors.Join(err, werr)
 			}
