@@ -40,32 +40,6 @@ func InlineTests(name string, src []byte) (in Inline, ok bool) {
 	return Inline{Code: merge(w.code), Tests: w.tests}, true
 }
 
-// Touched names the tests that a change of the lines touches, and whether it touches other lines of code than test code. Lines of
-// test code that are no test's own (a helper, an import) touch every test of the file.
-func (in Inline) Touched(lines []Span) (tests []string, source bool) {
-	for _, l := range lines {
-		for n := l.First; n <= l.Last; n++ {
-			own := false
-			for _, t := range in.Tests {
-				if t.Span.First <= n && n <= t.Span.Last {
-					tests, own = append(tests, t.Name), true
-				}
-			}
-			switch {
-			case own:
-			case overlaps(in.Code, n, n):
-				for _, t := range in.Tests {
-					tests = append(tests, t.Name)
-				}
-			default:
-				source = true
-			}
-		}
-	}
-	slices.Sort(tests)
-	return slices.Compact(tests), source
-}
-
 // maxNested bounds modules within modules.
 const maxNested = 50
 

@@ -67,24 +67,6 @@ func TestInlineTests(t *testing.T) {
 	}
 }
 
-func TestTouched(t *testing.T) {
-	t.Parallel()
-	in, _ := InlineTests("src/a.rs", []byte(inlineSource))
-	for _, c := range []struct {
-		lines  []Span
-		tests  string
-		source bool
-	}{
-		{[]Span{{22, 22}}, "tests::one", false}, {[]Span{{4, 4}}, "", true}, {[]Span{{4, 4}, {34, 34}}, "outside", true},
-		{[]Span{{17, 17}}, "outside tests::cases tests::deep::ünï tests::one", false}, {nil, "", false},
-	} {
-		tests, source := in.Touched(c.lines)
-		if strings.Join(tests, " ") != c.tests || source != c.source {
-			t.Errorf("%v: %q, %v", c.lines, tests, source)
-		}
-	}
-}
-
 func FuzzInlineTests(f *testing.F) {
 	f.Add([]byte(inlineSource))
 	f.Add([]byte("#[test]\nfn\n#[cfg(test)] mod x { #[test] fn y( {"))

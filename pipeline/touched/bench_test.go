@@ -23,7 +23,7 @@ import (
 const realChanges = 300
 
 // TestRealNames compares the tests that changes touch with the reports of `sluice states --files`, whose stores
-// SLUICE_TOUCHED names: "REPOSITORY=STORE …". For each repository it logs the shares that docs/tools.md states.
+// SLUICE_TOUCHED names: "REPOSITORY=STORE …". For each repository it logs the shares that docs/tools/touched.md states.
 func TestRealNames(t *testing.T) {
 	setting := os.Getenv("SLUICE_TOUCHED")
 	if setting == "" {

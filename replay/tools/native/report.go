@@ -145,16 +145,6 @@ func (a *Analysis) Add(t replay.Test) {
 	}
 }
 
-// Bad reports whether a test whose id begins so did not do what it should.
-func (a *Analysis) Bad(prefix string) bool {
-	for _, t := range a.tests.Sorted() {
-		if strings.HasPrefix(t.ID, prefix) && report.Bad(t.Outcome) {
-			return true
-		}
-	}
-	return false
-}
-
 // agree compares the exit code with all that was found.
 func (a *Analysis) agree() {
 	a.Doubt.Add(a.tests.Clash() != "", "test %s both passed and failed", a.tests.Clash())

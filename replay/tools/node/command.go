@@ -2,7 +2,6 @@ package node
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -148,14 +147,4 @@ func keepNode(words []string) []string {
 		}
 	}
 	return own
-}
-
-// Merge adds variables to others.
-func Merge(a, b map[string]string) map[string]string {
-	out := maps.Clone(a)
-	if out == nil {
-		out = map[string]string{}
-	}
-	maps.Copy(out, b)
-	return out
 }
