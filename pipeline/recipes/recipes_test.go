@@ -152,6 +152,8 @@ func TestFind(t *testing.T) {
 		{"a limit ends the climb", "docker", three + code + workflow + "-- one/go.mod --\nmodule m\n-- one/do --\nslow\n", "two", false, true, false, []string{"heuristic: ended"}},
 		{"its own workflow", "docker", three + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n", "two", false, true, true,
 			[]string{"heuristic: install-failed", "workflow workflow=original: works"}},
+		{"its own workflow, between other walls", "docker runsc seccomp=unconfined", three + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n", "two", false, true, true,
+			[]string{"heuristic: install-failed", "workflow workflow=original: works"}},
 		{"no Debian packages elsewhere", "local", three + code + workflow + "-- one/go.mod --\nmodule m\n// needs libx\n", "two", false, true, false,
 			[]string{"heuristic: install-failed"}},
 		{"a neighbour's workflow", "docker", three + code + "-- one/go.mod --\nmodule m\n// needs libx\n" + strings.ReplaceAll(workflow, "one/", "three/"), "two", false, true, true,
@@ -213,6 +215,27 @@ func TestProven(t *testing.T) {
 	f, err := l.Find(t.Context(), Request{Once: m.once, Commit: r.ID("two"), Proven: map[string]bool{recipe.Fingerprint: true}})
 	if err != nil || !f.OK || f.Trial.Ran || len(b.calls) != 1 || f.Tries[0].Reason != "it installs" {
 		t.Errorf("%+v, %v, calls %v", f, err, b.calls)
+	}
+}
+
+// TestInstallLimits: what did not install within one limit is tried again within another.
+func TestInstallLimits(t *testing.T) {
+	t.Parallel()
+	b := &box{name: "docker"}
+	l, r := ladder(t, b, "commit one \"1\"\n"+code+"-- one/go.mod --\nmodule m\n")
+	b.fault = &replay.InstallError{Step: replay.StepResult{Name: "modules", Stop: replay.OOM}, Memory: 1 << 30}
+	m := &memo{kept: map[string][]byte{}}
+	q := Request{Once: m.once, Commit: r.ID("one")}
+	if f, err := l.Find(t.Context(), q); err != nil || f.OK || f.Tries[0].Result != InstallFailed {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	b.fault = nil
+	if f, err := l.Find(t.Context(), q); err != nil || f.OK {
+		t.Errorf("a failure is kept as long as nothing changes: %+v, %v", f, err)
+	}
+	l.Limits.Memory = 4 << 30
+	if f, err := l.Find(t.Context(), q); err != nil || !f.OK {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 

@@ -100,7 +100,9 @@ func (l *Ladder) try(ctx context.Context, q Request, s state, r replay.Recipe, r
 }
 
 func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recipe) (Trial, error) {
-	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []any{trialVersion, l.Sandbox.Name(), r.Fingerprint}}
+	// A failure may be that of a limit: with another one it has to be tried again.
+	limits := []int64{l.Limits.Memory, l.Limits.Pids, l.Limits.Disk}
+	w := pipeline.Work{Kind: "environment", Label: "environment " + r.Fingerprint, Inputs: []any{trialVersion, l.Sandbox.Name(), r.Fingerprint, limits}}
 	return once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
 		env, err := l.Sandbox.Prepare(ctx, r, s.tree)
 		var failed *replay.InstallError
