@@ -9,6 +9,7 @@ import (
 	"context"
 	"io/fs"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -57,7 +58,7 @@ type Recipe struct {
 	// Inputs are the files that Install reads (go.mod, pyproject.toml, …): only these are present while it runs, so
 	// states that agree on them share one environment. "*" stands for the whole tree.
 	Inputs []string `json:"inputs,omitempty"`
-	// Fingerprint is the digest of everything above and of the bytes of Inputs: one environment per fingerprint.
+	// Fingerprint is the digest of everything above but Tags, and of the bytes of Inputs: one environment per fingerprint.
 	Fingerprint string `json:"fingerprint"`
 	// Notes say what the project asked for and did not get, and why. They are not part of the fingerprint.
 	Notes []string `json:"notes,omitempty"`
@@ -193,6 +194,13 @@ type Sandbox interface {
 	Run(ctx context.Context, j Job) (Result, error)
 	// Close removes what this process left.
 	Close() error
+}
+
+// IsDocker reports whether environments of a sandbox are Debian systems of their own, which Install may change as root: those of docker's.
+// What stands behind the kind in a sandbox's name are walls that were configured.
+func IsDocker(s Sandbox) bool {
+	kind, _, _ := strings.Cut(s.Name(), " ")
+	return kind == "docker"
 }
 
 // InstallError says that a recipe's Install step failed on its own account, which InstallFault tells; Log is what it printed.

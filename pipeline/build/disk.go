@@ -34,14 +34,6 @@ type evictor struct {
 	mu    sync.Mutex
 }
 
-// walls are the configured ones for records; nil are the engine's own.
-func (c SandboxConfig) walls() any {
-	if c.Walls.Runtime == "" && len(c.Walls.Security) == 0 {
-		return nil
-	}
-	return c.Walls
-}
-
 // evict implements docker.DiskOptions.
 func (e *evictor) evict(ctx context.Context, need int64) (freed int64, err error) {
 	if need == 0 && e.marks.High == 0 {

@@ -97,6 +97,14 @@ func (c SandboxConfig) name() string {
 	return strings.Join(words, " ")
 }
 
+// walls are the configured ones for records; nil are the engine's own.
+func (c SandboxConfig) walls() any {
+	if c.Walls.Runtime == "" && len(c.Walls.Security) == 0 {
+		return nil
+	}
+	return c.Walls
+}
+
 // Init must be the first call of main: the local sandbox starts this program again as the first process of a job.
 func Init() { local.Init() }
 

@@ -263,7 +263,7 @@ func (l *Ladder) rungs(ctx context.Context, tree replay.Tree, base *replay.Recip
 		return nil, nil
 	}
 	var out []made
-	packages := l.Sandbox.Name() == "docker"
+	packages := replay.IsDocker(l.Sandbox)
 	list, hint, err := tools.Hinted(ctx, tree, *base, packages)
 	if err != nil {
 		return nil, err

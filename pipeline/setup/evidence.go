@@ -60,7 +60,7 @@ func (s *Setup) place(r replay.Recipe) string {
 		lines = append(lines, `The tests run with the interpreter of the virtual environment "$`+agents.EnvVar+
 			`/venv", which does not exist yet: your first installing command makes it (python3 -m venv).`)
 	}
-	if strings.HasPrefix(s.Crew.Sandbox.Name(), "docker") {
+	if replay.IsDocker(s.Crew.Sandbox) {
 		lines = append(lines, "You are root in a container of Debian with the network; system packages come from apt-get and stay.")
 	} else {
 		lines = append(lines, "You have the network; system packages cannot be installed, the system's folders are read-only.")
