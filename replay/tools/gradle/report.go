@@ -78,7 +78,7 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	if len(a.broken) > 0 {
 		rep.Broken = a.broken
 	}
-	a.phases(&rep)
+	a.ends().Phases(&rep)
 	rep.Inconsistent = a.doubt.Reason
 	return rep
 }
@@ -253,28 +253,9 @@ func (a *analysis) agree() {
 	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
 }
 
-func (a *analysis) phases(rep *replay.Report) {
-	if !a.begun {
-		rep.BuildSource = replay.Unknown
-	}
-	if a.set.Len() > 0 {
-		rep.BuildTests = replay.OK
-	}
-	if a.source {
-		rep.BuildSource = replay.Failed
-		if a.set.Len() == 0 {
-			rep.BuildTests = replay.NotRun
-		}
-	}
-	if a.tests {
-		rep.BuildTests = replay.Failed
-	}
-	switch {
-	case a.step.Stop != replay.Exited, a.crash:
-		rep.RunTests = replay.Failed
-	case a.set.Len() > 0:
-		rep.RunTests = replay.OK
-	case len(a.broken) > 0:
-		rep.RunTests = replay.NotRun
+func (a *analysis) ends() jvm.Ends {
+	return jvm.Ends{
+		Begun: a.begun, Source: a.source, Tests: a.tests, Cut: a.crash || a.step.Stop != replay.Exited,
+		Reported: a.set.Len() > 0, Completed: true,
 	}
 }

@@ -75,7 +75,7 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	if len(a.broken) > 0 {
 		rep.Broken = a.broken
 	}
-	a.phases(&rep)
+	a.ends().Phases(&rep)
 	rep.Inconsistent = a.doubt.Reason
 	return rep
 }
@@ -278,29 +278,10 @@ func (a *analysis) agree() {
 	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
 }
 
-func (a *analysis) phases(rep *replay.Report) {
-	if !a.ended && len(a.modules) == 0 {
-		rep.BuildSource = replay.Unknown
-	}
-	if a.set.Len() > 0 {
-		rep.BuildTests = replay.OK
-	}
-	if a.source {
-		rep.BuildSource = replay.Failed
-		if a.set.Len() == 0 {
-			rep.BuildTests = replay.NotRun
-		}
-	}
-	if a.tests {
-		rep.BuildTests = replay.Failed
-	}
-	switch {
-	case a.step.Stop != replay.Exited, a.crashed:
-		rep.RunTests = replay.Failed
-	case a.set.Len() > 0 && a.tested:
-		rep.RunTests = replay.OK
-	case len(a.broken) > 0:
-		rep.RunTests = replay.NotRun
+func (a *analysis) ends() jvm.Ends {
+	return jvm.Ends{
+		Begun: a.ended || len(a.modules) > 0, Source: a.source, Tests: a.tests, Cut: a.crashed || a.step.Stop != replay.Exited,
+		Reported: a.set.Len() > 0, Completed: a.tested,
 	}
 }
 
