@@ -267,3 +267,14 @@ func TestAroundBeforeUnsure(t *testing.T) {
 		}
 	}
 }
+
+// TestSuitesWithoutStarters: tests of one name in several suites that other files start keep their order.
+func TestSuitesWithoutStarters(t *testing.T) {
+	t.Parallel()
+	src := "package a\nfunc (s *A) TestOne() { s.a() }\nfunc (s *B) TestOne() { s.b() }\nfunc (s *C) TestOne() { s.c() }\n"
+	for range 50 {
+		if got := told(Compare("a_test.go", []byte(src), []byte(src+"var x int\n"))); got != "elsewhere int x" {
+			t.Fatalf("%q", got)
+		}
+	}
+}

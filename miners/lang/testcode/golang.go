@@ -1,6 +1,7 @@
 package testcode
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -159,8 +160,8 @@ func (r *reader) receiver(n *sitter.Node) string {
 // goSuites places the tests of suites below the functions that start them.
 func (r *reader) goSuites(suites map[string][]*sitter.Node) {
 	starters := slices.Clone(r.units)
-	for receiver, methods := range suites {
-		for _, n := range methods {
+	for _, receiver := range slices.Sorted(maps.Keys(suites)) {
+		for _, n := range suites[receiver] {
 			found := false
 			for _, u := range starters {
 				if u.test != nil && len(u.test.Path) == 1 && u.uses[receiver] && u.uses["Run"] {
