@@ -8,6 +8,7 @@ import (
 
 	"sluice/replay"
 	"sluice/replay/tools/ci"
+	"sluice/replay/tools/debian"
 	"sluice/replay/tools/project"
 )
 
@@ -70,39 +71,13 @@ func surrounded(r replay.Recipe, h project.Hint, packages bool) (out replay.Reci
 	return r, some
 }
 
-// packageScript installs those of its arguments that Debian's release has: a workflow names packages of another one. What is there and
-// does not install fails the step. That each file is on the disk at once matters to no environment that is not there yet. DEBIAN_MIRROR is the sandbox's, if it has one.
-const packageScript = `set -eu
-mirror=
-if [ -n "${DEBIAN_MIRROR:-}" ]; then
-	. /etc/os-release
-	echo "deb $DEBIAN_MIRROR $VERSION_CODENAME main" >/tmp/sluice.list
-	mirror='-o Dir::Etc::SourceList=/tmp/sluice.list -o Dir::Etc::SourceParts=-'
-fi
-apt() { apt-get -q -o Acquire::Retries=3 -o Acquire::Languages=none -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io $mirror "$@"; }
-plan() { apt install -s --no-install-recommends "$@" >/dev/null 2>&1; }
-apt update
-apt-cache $mirror pkgnames >/tmp/sluice.names
-known=
-for p; do
-	if grep -qxF -e "$p" /tmp/sluice.names; then known="$known $p"; else echo "no package here: $p"; fi
-done
-if [ -n "$known" ] && ! plan $known; then
-	list=$known known=
-	for p in $list; do
-		if plan $known "$p"; then known="$known $p"; else echo "no package here: $p"; fi
-	done
-fi
-[ -z "$known" ] || apt install -y --no-install-recommends $known`
-
 // StepPackages is the name of the step that installs Debian packages.
-const StepPackages = "system packages"
+const StepPackages = debian.Step
 
 // WithPackages is a recipe whose environment has Debian packages, which come before all else: for sandboxes whose environments are
 // Debian systems of their own. The names must be such of Debian's policy. It has no fingerprint.
 func WithPackages(r replay.Recipe, names []string) replay.Recipe {
-	step := replay.Step{Name: StepPackages, Args: append([]string{"sh", "-c", packageScript, "sh"}, names...), MustPass: true}
-	r.Install = append([]replay.Step{step}, r.Install...)
+	r.Install = append([]replay.Step{debian.Install(names)}, r.Install...)
 	r.Fingerprint = ""
 	return r
 }

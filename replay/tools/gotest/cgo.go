@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice/replay"
+	"sluice/replay/tools/debian"
 )
 
 // cgoNeeds are the C libraries that Go files name in #cgo lines.
@@ -104,18 +105,10 @@ func (c *cgoNeeds) require(paths []string) {
 	}
 }
 
-// systemPackages installs Debian's packages where that is possible: where it is not, as in the local sandbox, the machine's own
-// libraries must do.
-const systemPackages = `dpkg -s "$@" >/dev/null 2>&1 && exit 0
-if [ "$(id -u)" != 0 ] || [ ! -w /var/lib/dpkg/status ]; then echo "not installed here: $*"; exit 0; fi
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@"`
-
 // apply adds the libraries to a recipe.
 func (c *cgoNeeds) apply(r *replay.Recipe) {
 	if len(c.packages) > 0 {
-		args := append([]string{"sh", "-c", systemPackages, "sh"}, slices.Sorted(maps.Keys(c.packages))...)
-		r.Install = append([]replay.Step{{Name: "system packages", Args: args, MustPass: true}}, r.Install...)
+		r.Install = append([]replay.Step{debian.Install(slices.Sorted(maps.Keys(c.packages)))}, r.Install...)
 	}
 	if len(c.unknown) == 0 {
 		return

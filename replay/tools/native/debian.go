@@ -1,13 +1,14 @@
 package native
 
 import (
-	_ "embed" // the table and the program
+	_ "embed" // the table
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"sluice/replay"
+	installer "sluice/replay/tools/debian"
 	"sluice/replay/tools/project"
 )
 
@@ -16,11 +17,6 @@ import (
 //
 //go:embed debian.txt
 var debian string
-
-// apt installs packages where Debian's installer can, and says what is missing where it cannot.
-//
-//go:embed apt.sh
-var apt string
 
 var packages = readTable(debian)
 
@@ -65,7 +61,7 @@ func Install(list []string) []replay.Step {
 	if len(list) == 0 {
 		return nil
 	}
-	return []replay.Step{{Name: "system packages", MustPass: true, Args: append([]string{"sh", "-c", apt, "sh"}, list...)}}
+	return []replay.Step{installer.Install(list)}
 }
 
 // Known reports whether the table has a name.
