@@ -170,9 +170,4 @@ func (w *workspace) needs() release {
 	return need
 }
 
-func parent(dir string) string {
-	if d := path.Dir(dir); d != "." {
-		return d
-	}
-	return ""
-}
+func parent(dir string) string { return project.Dir(dir) }

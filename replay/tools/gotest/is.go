@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/replay"
+	"sluice/replay/tools/project"
 	"sluice/replay/tools/testid"
 )
 
@@ -15,7 +16,7 @@ func (Tool) Is(r replay.Recipe, f testid.Function, id string) bool {
 	if !ok || !f.Joined("/").Begins(testid.Unnumbered(name), "/") {
 		return false
 	}
-	dir := strings.TrimPrefix(path.Dir(f.File), ".")
+	dir := project.Dir(f.File)
 	if root := r.Root; root != "" {
 		if dir != root && !strings.HasPrefix(dir, root+"/") {
 			return false

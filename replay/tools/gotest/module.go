@@ -137,7 +137,7 @@ func requires(file *modfile.File, name string) bool {
 // workspace looks above root for a go.work that uses the module. Another workspace is switched off, as is one that
 // happens to lie above the place where a sandbox unpacks the tree.
 func workspace(t *project.Tree, root string, m *goModule) error {
-	for dir := root; ; dir = strings.TrimPrefix(path.Dir(dir), ".") {
+	for dir := root; ; dir = project.Dir(dir) {
 		name := path.Join(dir, "go.work")
 		text, err := t.Read(name)
 		if err != nil {

@@ -65,7 +65,7 @@ func (s *source) file(f replay.File) {
 	if err != nil {
 		return
 	}
-	dir := strings.TrimPrefix(path.Dir(f.Path), ".")
+	dir := project.Dir(f.Path)
 	s.dirs[dir] = true
 	name := file.Name.Name
 	test, usesC := strings.HasSuffix(f.Path, "_test.go"), false

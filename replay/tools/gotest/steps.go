@@ -108,7 +108,7 @@ func goPackages(root string, paths []string) []string {
 		case below:
 			fixtures[strings.TrimPrefix(before, "/")] = true
 		case strings.HasSuffix(clean, ".go"):
-			dirs[strings.TrimSuffix(path.Dir(clean), ".")] = true
+			dirs[project.Dir(clean)] = true
 		case strings.HasSuffix(p, "/") || path.Ext(clean) == "":
 			dirs[clean] = true
 		}

@@ -49,7 +49,7 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 	if !ok && !t.HasAny("", slices.Concat(settings, builds)) {
 		return "", project.ErrNoRecipe{Reason: "no Gradle build"}
 	}
-	for up := dir; ; up = strings.TrimPrefix(path.Dir(up), ".") {
+	for up := dir; ; up = project.Dir(up) {
 		if t.HasAny(up, settings) {
 			return up, nil
 		}

@@ -118,7 +118,7 @@ func reactor(t *project.Tree, dir string) ([]module, error) {
 func top(t *project.Tree, dir string) (string, error) {
 	best := dir
 	for up := dir; up != ""; {
-		up = strings.TrimPrefix(path.Dir(up), ".")
+		up = project.Dir(up)
 		if !t.Has(path.Join(up, pomFile)) {
 			continue
 		}

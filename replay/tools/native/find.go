@@ -49,7 +49,7 @@ func (d Descriptions) roots(t *project.Tree) ([]string, error) {
 	var all []string
 	for f := range t.Files() {
 		if path.Base(f) == d.Marker {
-			all = append(all, strings.TrimPrefix(path.Dir(f), "."))
+			all = append(all, project.Dir(f))
 		}
 	}
 	slices.SortFunc(all, func(a, b string) int {

@@ -118,7 +118,7 @@ func workspace(t *project.Tree, dir string) (string, error) {
 	return dir, nil
 }
 
-func parent(dir string) string { return strings.TrimPrefix(path.Dir(dir), ".") }
+func parent(dir string) string { return project.Dir(dir) }
 
 // workspaces are the patterns of a folder's workspaces; with a "!" in front, those that are none.
 func workspaces(t *project.Tree, dir string) ([]string, error) {

@@ -107,8 +107,7 @@ func (t *Tree) Read(name string) (string, error) {
 func (t *Tree) Nearest(paths []string, markers ...string) (root string, ok bool) {
 	votes := map[string]int{}
 	for _, p := range paths {
-		for dir := path.Dir(path.Clean("/" + p)[1:]); ; dir = path.Dir(dir) {
-			dir = strings.TrimPrefix(dir, ".")
+		for dir := Dir(path.Clean("/" + p)[1:]); ; dir = Dir(dir) {
 			if t.HasAny(dir, markers) {
 				votes[dir]++
 				break
@@ -133,7 +132,18 @@ func Inside(root, name string) (string, bool) {
 	if path.IsAbs(name) || dir == ".." || strings.HasPrefix(dir, "../") {
 		return "", false
 	}
-	return strings.TrimPrefix(dir, "."), true
+	return below(dir), true
+}
+
+// Dir is the folder of a file or folder of a tree; "" is the tree's own.
+func Dir(name string) string { return below(path.Dir(name)) }
+
+// below writes a clean path as trees do. Names may begin with a dot.
+func below(dir string) string {
+	if dir == "." {
+		return ""
+	}
+	return dir
 }
 
 // Relative names a path of the tree from inside the folder root the way many tools want it: with a leading dot.

@@ -86,3 +86,21 @@ func TestRoundUp(t *testing.T) {
 		}
 	}
 }
+
+// TestDots: names that begin with a dot keep it.
+func TestDots(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"a": "", ".a": "", ".ci/a": ".ci", ".ci/.b/a": ".ci/.b", "c./a": "c."} {
+		if got := Dir(name); got != want {
+			t.Errorf("the folder of %q: %q", name, got)
+		}
+	}
+	for name, want := range map[string]string{".ci/needs.txt": ".ci/needs.txt", ".": "", "./a": "a", "a/../.b": ".b"} {
+		if got, ok := Inside("", name); got != want || !ok {
+			t.Errorf("%q in the tree: %q, %v", name, got, ok)
+		}
+	}
+	if _, ok := Inside("a", "../../.b"); ok {
+		t.Error("a folder beside the tree's is in it")
+	}
+}
