@@ -1,55 +1,50 @@
 package python
 
 import (
+	"fmt"
+	"path"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"sluice/replay"
+	"sluice/replay/tools/project"
 )
 
-// Releases of pytest that an interpreter can run: older ones rewrite assertions in a way that it does not take. era is before what
-// projects of its years use went: set-up methods as nose has them went with 8.
-var pytestOf = map[version]struct{ least, era string }{
-	309: {"5.4", "<8"}, 311: {"6.2.5", ""}, 313: {"7.4", ""},
+// Things that a release of Python took away, and with them the last version that has them. They count only where a project names no
+// version at all.
+var removals = []struct {
+	last version
+	find *regexp.Regexp
+}{
+	{python2, regexp.MustCompile(`(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*print\s+["'][^"'\n]*["']\s*(?:%.*|,.*)?$|^\s*raise\s+\w+\s*,\s*["']`)},
+	{309, regexp.MustCompile(`(?m)\bcollections\.(?:Mapping|MutableMapping|Iterable|Sequence|Callable|Set)\b|^from collections import .*\b(?:Mapping|Iterable|Sequence)\b|\bfractions\.gcd\b`)},
+	{309, regexp.MustCompile(`\binspect\.getargspec\b|@asyncio\.coroutine\b`)},
+	{311, regexp.MustCompile(`(?m)^\s*(?:import (?:imp|asyncore|asynchat|smtpd|distutils)\b|from (?:imp|asyncore|asynchat|smtpd|distutils)\b)|\bassertEquals\(|\bSafeConfigParser\b|\buse_2to3\b`)},
+	{311, regexp.MustCompile(`(?m)^\s*(?:import|from) (?:cgi|crypt|telnetlib|pipes|imghdr|nntplib|lib2to3)\b`)},
 }
 
-var pinned = regexp.MustCompile(`(?:==|<=|<|~=)\s*([0-9.]+)`)
+// three finds what Python 2 does not understand.
+var three = regexp.MustCompile(`(?m)^\s*async def |^\s*nonlocal |\bsuper\(\)|^\s*def .*\) *-> *.*:$|[=(,]\s*f["']`)
 
-// fitTool replaces a version of pytest that the interpreter cannot run by the oldest that it can, and keeps it to its era where nothing is
-// said. The second is a constraint, which yields to what the project asks for.
-func (l *reqList) fitTool(c choice) {
-	fit, ok := pytestOf[c.version]
-	if !ok {
-		return
-	}
-	for i, r := range l.items {
-		m := pinned.FindStringSubmatch(r)
-		if reqName(r) != "pytest" || strings.Contains(r, ";") || m == nil || !older(m[1], fit.least) {
-			continue
+// era is the last version that has what the project uses, 0 if nothing tells.
+func era(t *project.Tree, root string) (version, error) {
+	found := map[version]bool{}
+	modern := false
+	source := func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
+	err := t.Each(source, func(f replay.File) error {
+		modern = modern || three.Match(f.Data)
+		for _, r := range removals {
+			found[r.last] = found[r.last] || r.find.Match(f.Data)
 		}
-		l.items[i] = "pytest>=" + fit.least
-		l.note("%q of %s cannot run there: a later one is installed", r, "Python "+c.version.String())
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("looking at sources: %w", err)
 	}
-	if fit.era != "" {
-		l.locked = append(l.locked, "pytest"+fit.era)
-	}
-}
-
-// older compares versions by their numbers.
-func older(a, b string) bool {
-	x, y := strings.Split(strings.Trim(a, "."), "."), strings.Split(b, ".")
-	for i := range max(len(x), len(y)) {
-		m, n := number(x, i), number(y, i)
-		if m != n {
-			return m < n
+	for _, r := range removals {
+		if found[r.last] && !(modern && r.last == python2) {
+			return r.last, nil
 		}
 	}
-	return false
-}
-
-func number(parts []string, i int) int {
-	if i >= len(parts) {
-		return 0
-	}
-	n, _ := strconv.Atoi(parts[i]) // digits, or what is as good as 0
-	return n
+	return 0, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"sluice/replay"
 	"sluice/replay/tools/project"
 )
 
@@ -292,45 +291,6 @@ func pythonKey(text string) []version {
 		}
 	}
 	return list
-}
-
-// Things that a release of Python took away, and with them the last version that has them. They count only where a project names no
-// version at all.
-var removals = []struct {
-	last version
-	find *regexp.Regexp
-}{
-	{python2, regexp.MustCompile(`(?m)^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*print\s+["'][^"'\n]*["']\s*(?:%.*|,.*)?$|^\s*raise\s+\w+\s*,\s*["']`)},
-	{309, regexp.MustCompile(`(?m)\bcollections\.(?:Mapping|MutableMapping|Iterable|Sequence|Callable|Set)\b|^from collections import .*\b(?:Mapping|Iterable|Sequence)\b|\bfractions\.gcd\b`)},
-	{309, regexp.MustCompile(`\binspect\.getargspec\b|@asyncio\.coroutine\b`)},
-	{311, regexp.MustCompile(`(?m)^\s*(?:import (?:imp|asyncore|asynchat|smtpd|distutils)\b|from (?:imp|asyncore|asynchat|smtpd|distutils)\b)|\bassertEquals\(|\bSafeConfigParser\b|\buse_2to3\b`)},
-	{311, regexp.MustCompile(`(?m)^\s*(?:import|from) (?:cgi|crypt|telnetlib|pipes|imghdr|nntplib|lib2to3)\b`)},
-}
-
-// three finds what Python 2 does not understand.
-var three = regexp.MustCompile(`(?m)^\s*async def |^\s*nonlocal |\bsuper\(\)|^\s*def .*\) *-> *.*:$|[=(,]\s*f["']`)
-
-// era is the last version that has what the project uses, 0 if nothing tells.
-func era(t *project.Tree, root string) (version, error) {
-	found := map[version]bool{}
-	modern := false
-	source := func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
-	err := t.Each(source, func(f replay.File) error {
-		modern = modern || three.Match(f.Data)
-		for _, r := range removals {
-			found[r.last] = found[r.last] || r.find.Match(f.Data)
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("looking at sources: %w", err)
-	}
-	for _, r := range removals {
-		if found[r.last] && !(modern && r.last == python2) {
-			return r.last, nil
-		}
-	}
-	return 0, nil
 }
 
 // wantsPython reads the versions that metadata require.
