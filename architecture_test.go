@@ -233,6 +233,23 @@ func TestLengths(t *testing.T) {
 	}
 }
 
+// TestScriptLengths holds the programs in other languages to the same length.
+func TestScriptLengths(t *testing.T) {
+	t.Parallel()
+	walk(t, func(name string) {
+		if !slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".java", ".gradle", ".sh"}, path.Ext(name)) {
+			return
+		}
+		text, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > maxFile {
+			t.Errorf("%s has %d lines, the limit is %d", name, n, maxFile)
+		}
+	})
+}
+
 // TestClock: what reads the machine's clock cannot be repeated. Clocks are passed in; cmd passes the machine's.
 func TestClock(t *testing.T) {
 	t.Parallel()

@@ -25,10 +25,10 @@ var Language = project.Language{Name: "C and C++", Extensions: []string{
 // Image has compilers and build tools.
 const Image = "sluice/c:trixie"
 
-// Common is the first half of the programs that the tools pass to Python.
+// common is the first half of the programs that the tools pass to Python.
 //
 //go:embed common.py
-var Common string
+var common string
 
 // Package is what every test tool of C and C++ knows. Tools embed it.
 type Package struct{}
@@ -67,12 +67,12 @@ const (
 	indexFile = "index.json"
 )
 
-// Step is a step that runs a tool's program.
-func Step(name, root, program string, s Settings) replay.Step {
+// programStep is a step that runs a tool's program.
+func programStep(name, root, program string, s Settings) replay.Step {
 	s.Tree, s.Out, s.Root = "{tree}", "{out}", root
 	s.Reports = []string{"{out}/" + buildFile, "{out}/" + indexFile}
 	text, _ := json.Marshal(s) // plain strings: it cannot fail
-	return replay.Step{Name: name, Dir: root, Args: []string{"python3", "-I", "-c", Common + "\n\n" + program, string(text)}}
+	return replay.Step{Name: name, Dir: root, Args: []string{"python3", "-I", "-c", common + "\n\n" + program, string(text)}}
 }
 
 // Plan is a project's build: the folder it is built in, and what its configuration is told.
@@ -84,14 +84,14 @@ type Plan struct {
 
 // Names of the steps before the tests.
 const (
-	StepConfigure = "configure"
-	StepBuild     = "build"
+	stepConfigure = "configure"
+	stepBuild     = "build"
 )
 
 // Build are the steps of a recipe that configure and build. The second leaves its report and passes even if targets fail.
 func (p Plan) Build(program string) []replay.Step {
-	configure := Step(StepConfigure, p.Root, program, Settings{Do: "configure", Build: p.Dir, Args: p.Args, Googletest: p.Googletest})
-	build := Step(StepBuild, p.Root, program, Settings{Do: "build", Build: p.Dir})
+	configure := programStep(stepConfigure, p.Root, program, Settings{Do: "configure", Build: p.Dir, Args: p.Args, Googletest: p.Googletest})
+	build := programStep(stepBuild, p.Root, program, Settings{Do: "build", Build: p.Dir})
 	configure.MustPass, build.MustPass = true, true
 	return []replay.Step{configure, build}
 }
@@ -99,7 +99,7 @@ func (p Plan) Build(program string) []replay.Step {
 // Test are the recipe's Build steps and the test step.
 func Test(r replay.Recipe, t replay.Target, program string) []replay.Step {
 	s := Settings{Do: "test", Build: BuiltIn(r), Paths: sources(t.Paths)}
-	return append(slices.Clone(r.Build), Step(report.StepTest, r.Root, program, s))
+	return append(slices.Clone(r.Build), programStep(report.StepTest, r.Root, program, s))
 }
 
 // dirs are the folders that a build may have, of which the first is taken that the tree does not have.
@@ -119,7 +119,7 @@ func Dir(t *project.Tree, root string) string {
 func BuiltIn(r replay.Recipe) string {
 	for _, s := range r.Build {
 		var set Settings
-		if s.Name == StepBuild && json.Unmarshal([]byte(s.Args[len(s.Args)-1]), &set) == nil && set.Build != "" {
+		if s.Name == stepBuild && json.Unmarshal([]byte(s.Args[len(s.Args)-1]), &set) == nil && set.Build != "" {
 			return set.Build
 		}
 	}
