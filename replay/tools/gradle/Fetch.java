@@ -53,7 +53,11 @@ public class Fetch {
             if (c.getResponseCode() / 100 != 3 || next == null) {
                 throw new IOException("the answer of " + at.getHost() + " is " + c.getResponseCode());
             }
-            at = at.resolve(next);
+            URI to = at.resolve(next);
+            if (at.getScheme().equals("https") && !"https".equals(to.getScheme())) {
+                throw new IOException("a redirection to " + to.getScheme());
+            }
+            at = to;
         }
         throw new IOException("too many redirections");
     }

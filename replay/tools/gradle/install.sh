@@ -1,5 +1,5 @@
 # Brings the Gradle of a version if the network has it, else takes the one that is here; then resolves what a build needs.
-# $1 is the folder of our programs, $2 the version or "".
+# $1 is the folder of our programs, $2 the address that the wrapper names or "", $3 its version.
 set -e
 . "$(dirname "$0")/java.sh"
 home=$1
@@ -8,14 +8,14 @@ mkdir -p "$home/classes"
 javac -nowarn -d "$home/classes" "$home/src/Sources.java"
 here=$(command -v gradle || true)
 wanted=
-# The address is Gradle's own: what a repository's wrapper names is never asked.
-if [ -n "$2" ] && java $options "$home/src/Fetch.java" "https://services.gradle.org/distributions/gradle-$2-bin.zip" "$home/dist"; then
-	wanted="$home/dist/gradle-$2/bin/gradle"
+# The wrapper's address is asked as those of the build's other dependencies are; its jar never runs.
+if [ -n "$2" ] && java $options "$home/src/Fetch.java" "$2" "$home/dist" && [ -f "$home/dist/gradle-$3/bin/gradle" ]; then
+	wanted="$home/dist/gradle-$3/bin/gradle"
 	chmod +x "$wanted"
 elif [ -n "$2" ]; then
-	echo "Gradle $2 cannot be had; the one that is here is ${here:-none}"
+	echo "Gradle $3 cannot be had; the one that is here is ${here:-none}"
 fi
-shift 2
+shift 3
 for gradle in $wanted $here; do
 	if GRADLE_OPTS="$options" "$gradle" "$@" $options sluiceResolve; then
 		ln -s "$gradle" "$home/gradle"

@@ -66,8 +66,26 @@ func TestRecipe(t *testing.T) {
 	if r.Env["SLUICE_JAVA"] != "17" || strings.Join(r.Notes, "") != "asks for Gradle 8.5, and gets the image's where the network has no other" {
 		t.Errorf("Java %s, notes %q", r.Env["SLUICE_JAVA"], r.Notes)
 	}
-	if args := r.Install[1].Args; args[3] != "8.5" {
-		t.Errorf("of the wrapper's address comes %q", args[3])
+}
+
+// TestDistribution: only a plain address is asked, and only over a channel that is checked.
+func TestDistribution(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		`distributionUrl=https\://x.example/distributions/gradle-8.5-bin.zip`:         {"https://x.example/distributions/gradle-8.5-bin.zip", "8.5"},
+		`distributionUrl = https://x.example/d/e/gradle-7.0-rc-1-all.zip`:             {"https://x.example/d/e/gradle-7.0-rc-1-all.zip", "7.0-rc-1"},
+		`distributionUrl=http\://x.example/gradle-8.5-bin.zip`:                        {"", ""},
+		`distributionUrl=file\:///gradle-8.5-bin.zip`:                                 {"", ""},
+		`distributionUrl=https\://u:p@x.example/gradle-8.5-bin.zip`:                   {"", ""},
+		`distributionUrl=https\://x.example/gradle-8.5-bin.zip?x=$(id)`:               {"", ""},
+		`distributionUrl=https\://x.example/a b/gradle-8.5-bin.zip`:                   {"", ""},
+		`distributionUrl=https\://x.example/gradle-../../../tmp/gradle-8.5/x-bin.zip`: {"", ""},
+		`distributionUrl=gradle-8.5-bin.zip`:                                          {"", ""},
+	} {
+		r := detect(t, tooltest.Tree{"build.gradle": "", "gradle/wrapper/gradle-wrapper.properties": line + "\n"})
+		if d := cmp.Diff(want, r.Install[1].Args[3:5]); d != "" {
+			t.Errorf("%s: %s", line, d)
+		}
 	}
 }
 

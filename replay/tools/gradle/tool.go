@@ -64,9 +64,10 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 }
 
 var (
-	version = regexp.MustCompile(`(?m)^\s*distributionUrl\s*=.*\bgradle-([0-9][\w.-]*?)-(?:bin|all)\.zip\s*$`)
-	level   = regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|VERSION_(?:1_)?|(?:source|target)Compatibility\s*=?\s*['"]?(?:1\.)?)(\d{1,2})\b`)
-	android = regexp.MustCompile(`com\.android\.(?:application|library|tools\.build)`)
+	// distribution is what a wrapper names: an address of the plain form, since the program that asks for it is ours.
+	distribution = regexp.MustCompile(`(?m)^\s*distributionUrl\s*=\s*(https(?:\\)?://[A-Za-z0-9.-]+(?:/[\w.-]+)*/gradle-([0-9][\w.]*(?:-[\w.]+)*?)-(?:bin|all)\.zip)\s*$`)
+	level        = regexp.MustCompile(`(?:JavaLanguageVersion\.of\(|jvmToolchain\(|VERSION_(?:1_)?|(?:source|target)Compatibility\s*=?\s*['"]?(?:1\.)?)(\d{1,2})\b`)
+	android      = regexp.MustCompile(`com\.android\.(?:application|library|tools\.build)`)
 )
 
 // Recipe installs the Gradle of the wrapper, or takes the image's, and resolves all configurations.
@@ -88,12 +89,12 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	if err != nil {
 		return replay.Recipe{}, err
 	}
-	wanted := ""
-	if m := version.FindStringSubmatch(wrapper); m != nil {
-		wanted = m[1]
+	address, wanted := "", ""
+	if m := distribution.FindStringSubmatch(wrapper); m != nil {
+		address, wanted = strings.ReplaceAll(m[1], `\`, ""), m[2]
 		r.Notes = append(r.Notes, "asks for Gradle "+wanted+", and gets the image's where the network has no other")
 	}
-	install := append([]string{jvm.Folder, wanted}, options()...)
+	install := append([]string{jvm.Folder, address, wanted}, options()...)
 	r.Install = []replay.Step{
 		jvm.Setup("install.sh", installScript, "Fetch.java", fetchProgram, "sluice.gradle", initScript),
 		{Name: "dependencies", Dir: root, MustPass: true, Args: jvm.Script("install.sh", append(install, "-Dsluice.mode=install")...)},
