@@ -35,8 +35,12 @@ func (s *Sandbox) flatten(ctx context.Context, id string) (err error) {
 	if upper == "" {
 		return fmt.Errorf("the engine's storage driver %s does not say where a container's files are", in.GraphDriver.Name)
 	}
+	image := in.Image
+	if in.Config != nil && in.Config.Labels[labelBase] != "" {
+		image = in.Config.Labels[labelBase] // a repository's code may have written to an environment, and not to what it was built from
+	}
 	cfg := &container.Config{
-		Image: in.Image, User: rootUser, Entrypoint: strslice.StrSlice{""},
+		Image: image, User: rootUser, Entrypoint: strslice.StrSlice{""},
 		Cmd:    strslice.StrSlice{"find", "/deep", "-mindepth", "1", "-maxdepth", "1", "-exec", "rm", "-rf", "{}", "+"},
 		Labels: map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run},
 	}

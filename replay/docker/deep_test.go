@@ -30,7 +30,7 @@ func deepEngine(t *testing.T, driver, upper string) (*Sandbox, *[]string, *conta
 			refuse(500, "driver failed to remove root filesystem: openfdat /x/d/d: too many open files")(w, r)
 		},
 		"GET /v1.41/containers/deep/json": say(map[string]any{
-			"Id": "deep", "Image": "sha256:i", "GraphDriver": map[string]any{"Name": driver, "Data": map[string]string{"UpperDir": upper}},
+			"Id": "deep", "Image": "sha256:i", "Config": map[string]any{"Labels": map[string]string{labelBase: "sha256:base"}}, "GraphDriver": map[string]any{"Name": driver, "Data": map[string]string{"UpperDir": upper}},
 		}),
 		"POST /v1.41/containers/create": func(w http.ResponseWriter, r *http.Request) {
 			var made struct {
@@ -39,6 +39,9 @@ func deepEngine(t *testing.T, driver, upper string) (*Sandbox, *[]string, *conta
 			}
 			decode(t, r, &made)
 			host = made.HostConfig
+			if made.Image != "sha256:base" {
+				t.Errorf("the helper is made of %q, where a repository's code may have been", made.Image)
+			}
 			if made.Labels[labelOurs] != "1" || made.Labels[labelOwner] == "" || !ourName.MatchString("/"+r.URL.Query().Get("name")) {
 				t.Errorf("nobody would remove the helper: %v", made.Labels)
 			}
