@@ -319,3 +319,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestLong: of a long script the beginning is read, and the rest is named among what is not taken over.
+func TestLong(t *testing.T) {
+	t.Parallel()
+	fill := strings.Repeat("echo some words of a script that goes on\n", 997)
+	got := read(t, run("pytest\napt-get install libone\n"+fill+"'\napt-get install libtwo\n"), "")
+	if d := cmp.Diff([]string{"what follows line 1000 of a script"}, got.Unused); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"libone"}, got.Packages); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -17,6 +18,7 @@ var expression = regexp.MustCompile(`\$\{\{[^\n]*?\}\}`)
 const (
 	maxScript = 16 << 10
 	maxLine   = 4 << 10
+	maxLines  = 1000 // of a script that is read line by line
 )
 
 // script reads a script of a shell. What no shell can read, or what is long, is read line by line.
@@ -27,7 +29,8 @@ func (f *found) script(text string) {
 	}
 	lines := 0
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
-		if lines++; lines > 1000 {
+		if lines++; lines > maxLines {
+			f.hint.Unused = add(f.hint.Unused, fmt.Sprintf("what follows line %d of a script", maxLines))
 			return
 		}
 		if len(line) <= maxLine {

@@ -22,6 +22,7 @@ type declared struct {
 	googletest []string // upper-case names under which GoogleTest is fetched
 	fetched    []string // other names
 	values     map[string][]string
+	unread     []string // notes about what was not read
 }
 
 var (
@@ -36,7 +37,7 @@ var (
 
 func read(t *project.Tree, root string) (*declared, error) {
 	d := &declared{wants: native.Wants{}, values: map[string][]string{}}
-	err := descriptions.Each(t, root, func(name, text string) bool {
+	unread, err := descriptions.Each(t, root, func(name, text string) bool {
 		text = comment.ReplaceAllString(text, "")
 		for _, re := range []*regexp.Regexp{option, cached} {
 			for _, m := range re.FindAllStringSubmatch(text, -1) {
@@ -69,6 +70,7 @@ func read(t *project.Tree, root string) (*declared, error) {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+	d.unread = unread
 	return d, err
 }
 
@@ -184,7 +186,7 @@ func (d *declared) args() []string {
 }
 
 func (d *declared) notes() []string {
-	var list []string
+	list := d.unread
 	for _, name := range d.fetched {
 		list = append(list, name+" is fetched from the network, and is there only if the system has it")
 	}

@@ -3,6 +3,8 @@ package ctest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -138,4 +140,37 @@ func FuzzRecipe(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMany: what is not read of many descriptions is in the notes, or the reason why there is no recipe.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	whole, apart := tooltest.Tree{"CMakeLists.txt": "project(a)\nadd_test(NAME x COMMAND x)\n"}, tooltest.Tree{}
+	for i := range 2000 {
+		whole[fmt.Sprintf("m%d/CMakeLists.txt", i)] = ""
+		apart[fmt.Sprintf("m%d/CMakeLists.txt", i)] = ""
+	}
+	apart["z/CMakeLists.txt"] = whole["CMakeLists.txt"]
+	r, err := Tool{}.Recipe(scan(t, whole), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"of 2001 files that describe the build the first 2000 are read"}, r.Notes); d != "" {
+		t.Error(d)
+	}
+	late := maps.Clone(whole)
+	late["CMakeLists.txt"], late["z/CMakeLists.txt"] = "project(a)\n", "add_test(NAME x COMMAND x)\n"
+	for want, tree := range map[string]tooltest.Tree{"the first 2000 are read": late, "more than 2000 folders": apart} {
+		var none project.ErrNoRecipe
+		if _, err := (Tool{}).Find(scan(t, tree), nil); !errors.As(err, &none) || !strings.Contains(none.Reason, want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	delete(whole, "m7/CMakeLists.txt")
+	if root, err := (Tool{}).Find(scan(t, whole), nil); err != nil || root != "" {
+		t.Errorf("%q: %v", root, err)
+	}
+	if r, err := (Tool{}).Recipe(scan(t, whole), ""); err != nil || len(r.Notes) > 0 {
+		t.Errorf("notes %q: %v", r.Notes, err)
+	}
 }

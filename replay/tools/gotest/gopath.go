@@ -21,6 +21,7 @@ func oldRecipe(t *project.Tree, s *source) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	foreign := s.foreign([]string{name})
+	foreign = foreign[:min(len(foreign), maxImports)] // enough to tell
 	roots := vendorRoots(t)
 	missing := slices.DeleteFunc(slices.Clone(foreign), func(p string) bool { return isVendored(t, roots, s, p) })
 	if len(missing) == len(foreign) && len(foreign) > 0 {

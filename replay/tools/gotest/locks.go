@@ -48,8 +48,9 @@ func pins(t *project.Tree) (list []pin, name string, err error) {
 // maxPins bounds the command line that asks for them.
 const maxPins = 1000
 
-// queries are what the go command is asked for, sorted: one for each repository. What is no sound path or version is left out.
-func queries(list []pin) []string {
+// queries are what the go command is asked for, sorted: one for each repository. What is no sound path or version is left out. all is
+// how many there are; the first maxPins are returned.
+func queries(list []pin) (out []string, all int) {
 	byPath := map[string]string{}
 	for _, p := range list {
 		root, v := repository(p.path), p.query()
@@ -57,12 +58,11 @@ func queries(list []pin) []string {
 			byPath[root] = root + "@" + v
 		}
 	}
-	var out []string
 	for _, q := range byPath {
 		out = append(out, q)
 	}
 	slices.Sort(out)
-	return out[:min(len(out), maxPins)]
+	return out[:min(len(out), maxPins)], len(out)
 }
 
 var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)

@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
@@ -27,15 +28,22 @@ func madeModule(t *project.Tree, s *source, name string) (replay.Recipe, error) 
 		Build:   []replay.Step{shell("copy go.mod", `cp "$1"/go.* .`, "{env}/module")},
 		Notes:   []string{"the code is older than modules: it runs as module " + name},
 	}
-	if q := queries(list); len(q) > 0 {
+	if q, all := queries(list); all > 0 {
 		const get = `go get "$@" || for q; do go get "$q" || echo "cannot be had: $q"; done`
 		r.Install = append(r.Install, shell("get what "+path.Base(from)+" pins", get, q...))
 		r.Notes = append(r.Notes, "versions are "+from+"'s where the module proxy has them")
+		if all > len(q) {
+			r.Notes = append(r.Notes, fmt.Sprintf("of the %d versions that %s pins the first %d are asked for", all, from, len(q)))
+		}
 	} else {
 		r.Notes = append(r.Notes, "no file pins versions: the newest are taken")
 	}
 	imports := s.foreign([]string{name})
 	s.cgo.require(imports)
+	if len(imports) > maxImports {
+		r.Notes = append(r.Notes, fmt.Sprintf("of the %d packages that are imported the first %d are asked for", len(imports), maxImports))
+		imports = imports[:maxImports]
+	}
 	if len(imports) > 0 {
 		const get = `for p; do go list "$p" >/dev/null || go get "$p" || echo "cannot be had: $p"; done`
 		r.Install = append(r.Install, shell("get what is imported", get, imports...))

@@ -1,6 +1,7 @@
 package gotest_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -126,5 +127,21 @@ func TestOldLocked(t *testing.T) {
 	r := detect(t, oldTree(nil))
 	if !strings.Contains(strings.Join(r.Notes, " "), "no file pins versions") {
 		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+// TestOldMany: versions and packages that are not asked for are in the notes.
+func TestOldMany(t *testing.T) {
+	t.Parallel()
+	var pins, imports strings.Builder
+	for i := range 1001 {
+		fmt.Fprintf(&pins, "github.com/dep/d%d v1.0.0\n", i)
+		fmt.Fprintf(&imports, "import _ \"github.com/dep/d%d\"\n", i)
+	}
+	r := detect(t, oldTree(tooltest.Tree{"vendor.conf": pins.String(), "lib/lib.go": "package lib\n" + imports.String()}))
+	for _, want := range []string{"of the 1001 versions that vendor.conf pins the first 1000 are asked for", "of the 1002 packages that are imported the first 1000 are asked for"} {
+		if !slices.Contains(r.Notes, want) {
+			t.Errorf("no %q in %q", want, r.Notes)
+		}
 	}
 }

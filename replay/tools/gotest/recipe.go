@@ -59,7 +59,8 @@ func moduleRecipe(t *project.Tree, root string, s *source) (replay.Recipe, error
 		r.Install = append(r.Install, replay.Step{
 			Name: "download modules", Args: []string{"go", "mod", "download"}, Env: installEnv, Dir: root, MustPass: true,
 		})
-		packages = append(packages, s.foreign(m.locals)...)
+		imports := s.foreign(m.locals)
+		packages = append(packages, imports[:min(len(imports), maxImports)]...) // the others are compiled later
 		s.cgo.require(append(packages, m.required...))
 	}
 	warmEnv := map[string]string{"GOFLAGS": installEnv["GOFLAGS"]}

@@ -128,13 +128,12 @@ func matches(f replay.File, tags ...string) bool {
 	return err == nil && ok
 }
 
-// maxImports bounds the command line of the warm-up.
+// maxImports bounds the command lines that name them.
 const maxImports = 1000
 
 // foreign lists the packages of other modules that the code imports, tests included.
 func (s *source) foreign(locals []string) []string {
-	list := slices.DeleteFunc(slices.Sorted(maps.Keys(s.imports)), func(p string) bool { return !isForeign(p, locals) })
-	return list[:min(len(list), maxImports)]
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.imports)), func(p string) bool { return !isForeign(p, locals) })
 }
 
 // isForeign says that an import path is another module's: its first part has a dot and it is a sound path.

@@ -2,6 +2,7 @@ package gradle_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -104,5 +105,22 @@ func TestSelection(t *testing.T) {
 		if got := args[len(args)-2]; got != want {
 			t.Errorf("%s: %q", paths, got)
 		}
+	}
+}
+
+// TestMany: a build with more inputs than are read has no recipe.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"settings.gradle": ""}
+	for i := range 1999 {
+		tree[fmt.Sprintf("m%d/build.gradle", i)] = ""
+	}
+	if r := detect(t, tree); len(r.Inputs) != 2000 {
+		t.Errorf("%d inputs", len(r.Inputs))
+	}
+	tree["one/build.gradle"] = ""
+	var none tools.ErrNoRecipe
+	if _, err := tools.Detect(t.Context(), tree, tools.Options{}); !errors.As(err, &none) || !strings.Contains(none.Reason, "more than 2000") {
+		t.Errorf("%d inputs: %v", len(tree), err)
 	}
 }

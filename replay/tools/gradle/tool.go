@@ -6,6 +6,7 @@ package gradle
 
 import (
 	_ "embed"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -111,6 +112,9 @@ func options() []string {
 	}
 }
 
+// maxInputs bounds the files that Install reads. With fewer than a build has, Gradle would resolve less than the tests need.
+const maxInputs = 2000
+
 // read lists what a build reads before it compiles, and the text of its scripts.
 func read(t *project.Tree, root string) (inputs []string, text string, err error) {
 	for f := range t.Files() {
@@ -124,8 +128,10 @@ func read(t *project.Tree, root string) (inputs []string, text string, err error
 			inputs = append(inputs, f)
 		}
 	}
+	if len(inputs) > maxInputs {
+		return nil, "", project.ErrNoRecipe{Reason: fmt.Sprintf("the Gradle build has more than %d scripts and other files that it reads", maxInputs)}
+	}
 	slices.Sort(inputs)
-	inputs = inputs[:min(len(inputs), 2000)]
 	var all strings.Builder
 	for _, f := range inputs {
 		if strings.Contains(path.Base(f), ".gradle") || strings.HasSuffix(f, ".toml") {

@@ -15,8 +15,10 @@ import (
 
 const pomFile = "pom.xml"
 
-// maxPoms bounds the modules that are looked at.
+// maxPoms bounds the modules that are looked at, and the files that Install reads. Without one of either Maven itself would fail.
 const maxPoms = 2000
+
+var errTooMany = project.ErrNoRecipe{Reason: fmt.Sprintf("the Maven project has more than %d modules or poms", maxPoms)}
 
 // pom is what is read of a pom.xml. Profiles are not: what they say holds on some machines.
 type pom struct {
@@ -84,12 +86,12 @@ type module struct {
 	pom *pom
 }
 
-// reactor is the pom in a folder with all modules below it, the folder's own first.
+// reactor is the pom in a folder with all modules below it, the folder's own first. Too many are an ErrNoRecipe.
 func reactor(t *project.Tree, dir string) ([]module, error) {
 	var list []module
 	seen := map[string]bool{}
 	queue := []string{dir}
-	for len(queue) > 0 && len(list) < maxPoms {
+	for len(queue) > 0 {
 		d := queue[0]
 		queue = queue[1:]
 		if seen[d] {
@@ -102,6 +104,9 @@ func reactor(t *project.Tree, dir string) ([]module, error) {
 		}
 		if p == nil {
 			continue
+		}
+		if len(list) == maxPoms {
+			return nil, errTooMany
 		}
 		list = append(list, module{d, p})
 		for _, m := range p.Modules {

@@ -2,6 +2,7 @@ package maven_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"sluice/replay"
 	"sluice/replay/tools"
+	"sluice/replay/tools/maven"
+	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
 )
 
@@ -148,5 +151,35 @@ func TestNames(t *testing.T) {
 	names, err := tools.Names(t.Context(), tooltest.Tree{"pom.xml": pom("")}, nil)
 	if d := cmp.Diff([]string{"org.x:p"}, names); d != "" || err != nil {
 		t.Error(d, err)
+	}
+}
+
+// TestMany: what Maven would not read whole has no recipe.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	modules, jars, plain := tooltest.Tree{}, tooltest.Tree{"pom.xml": pom("")}, tooltest.Tree{"pom.xml": pom("")}
+	var names strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&names, "<module>m%d</module>", i)
+		modules[fmt.Sprintf("m%d/pom.xml", i)] = pom("")
+		jars[fmt.Sprintf("lib/%d.jar", i)] = ""
+		plain[fmt.Sprintf("lib/%d.txt", i)] = ""
+	}
+	modules["pom.xml"] = pom("<modules>" + names.String() + "</modules>")
+	for _, tree := range []tooltest.Tree{modules, jars} {
+		var none tools.ErrNoRecipe
+		if _, err := tools.Detect(t.Context(), tree, tools.Options{}); !errors.As(err, &none) || !strings.Contains(none.Reason, "more than 2000") {
+			t.Errorf("%d files: %v", len(tree), err)
+		}
+	}
+	if r := detect(t, plain); len(r.Inputs) != 1 {
+		t.Errorf("inputs %q", r.Inputs)
+	}
+	scanned, err := project.Scan(t.Context(), modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (maven.Tool{}).Names(scanned, nil); err != nil || got != nil {
+		t.Errorf("names %q: %v", got, err)
 	}
 }

@@ -94,7 +94,10 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		return replay.Recipe{}, project.ErrNoRecipe{Reason: "the pom cannot be read"}
 	}
 	n := level(list)
-	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Inputs: inputs(t), Notes: jvm.Notes(n)}
+	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Notes: jvm.Notes(n)}
+	if r.Inputs, err = inputs(t); err != nil {
+		return replay.Recipe{}, err
+	}
 	if len(list) > 1 {
 		var dirs []string
 		for _, m := range list {
@@ -149,7 +152,7 @@ func command() []string {
 }
 
 // inputs are all poms, Maven's own settings in the tree, and the files of a repository that the tree may hold.
-func inputs(t *project.Tree) []string {
+func inputs(t *project.Tree) ([]string, error) {
 	var list []string
 	for f := range t.Files() {
 		base := path.Base(f)
@@ -161,8 +164,11 @@ func inputs(t *project.Tree) []string {
 			list = append(list, f)
 		}
 	}
+	if len(list) > maxPoms {
+		return nil, errTooMany
+	}
 	slices.Sort(list)
-	return list[:min(len(list), maxPoms)]
+	return list, nil
 }
 
 var wrapperVersion = regexp.MustCompile(`(?m)^\s*distributionUrl\s*=.*apache-maven-([0-9][\w.-]*?)-bin\.`)
@@ -181,13 +187,13 @@ func (Tool) Words() []string { return []string{"mvn", "test"} }
 // Names is the project as repositories name it.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	root, err := Tool{}.Find(t, paths)
+	var list []module
+	if err == nil {
+		list, err = reactor(t, root)
+	}
 	if errors.As(err, new(project.ErrNoRecipe)) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	list, err := reactor(t, root)
 	if err != nil {
 		return nil, err
 	}

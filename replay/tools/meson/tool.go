@@ -53,7 +53,7 @@ var (
 // Recipe makes the recipe of the project in root. Install reads no file of the tree: the packages are named by the recipe.
 func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	wants := native.Wants{}
-	err := descriptions.Each(t, root, func(_, text string) bool {
+	unread, err := descriptions.Each(t, root, func(_, text string) bool {
 		text = comment.ReplaceAllString(text, "")
 		for _, m := range dependency.FindAllStringSubmatch(text, -1) {
 			wants.Add("pkg", m[1])
@@ -76,7 +76,7 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	plan := native.Plan{Root: root, Dir: native.Dir(t, root), Args: args}
 	return replay.Recipe{
 		Runner: Name, Root: root, Env: map[string]string{"NO_COLOR": "1"},
-		Install: native.Install(list), Build: plan.Build(program), Notes: notes,
+		Install: native.Install(list), Build: plan.Build(program), Notes: append(notes, unread...),
 	}, nil
 }
 

@@ -1,6 +1,8 @@
 package meson
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"sluice/replay"
@@ -23,4 +25,16 @@ func recipe(t *testing.T, tree tooltest.Tree, paths ...string) (replay.Recipe, s
 		t.Fatal(err)
 	}
 	return r, root
+}
+
+// TestMany: a note says that not all descriptions were read.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"meson.build": "project('a', 'c')\ntest('x', y)\n"}
+	for i := range 2000 {
+		tree[fmt.Sprintf("n%d/meson.build", i)] = ""
+	}
+	if r, _ := recipe(t, tree); !slices.Contains(r.Notes, "of 2001 files that describe the build the first 2000 are read") {
+		t.Errorf("notes %q", r.Notes)
+	}
 }

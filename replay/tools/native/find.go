@@ -34,17 +34,17 @@ func (d Descriptions) Find(t *project.Tree, paths []string) (string, error) {
 		return "", err
 	}
 	found := false
-	err = d.Each(t, root, func(_, text string) bool {
+	notes, err := d.Each(t, root, func(_, text string) bool {
 		found = found || d.Tests.MatchString(text)
 		return !found
 	})
 	if err == nil && !found {
-		err = project.ErrNoRecipe{Reason: d.Marker + " declares no test"}
+		err = project.ErrNoRecipe{Reason: strings.Join(append([]string{d.Marker + " declares no test"}, notes...), "; ")}
 	}
 	return root, err
 }
 
-// roots are the folders of projects that are in no other, sorted.
+// roots are the folders of projects that are in no other, sorted. If too many files would have to be read to know them, that is an ErrNoRecipe.
 func (d Descriptions) roots(t *project.Tree) ([]string, error) {
 	var all []string
 	for f := range t.Files() {
@@ -59,9 +59,13 @@ func (d Descriptions) roots(t *project.Tree) ([]string, error) {
 		return strings.Compare(a, b)
 	})
 	var roots []string
-	for n, dir := range all {
-		if slices.ContainsFunc(roots, func(r string) bool { return below(r, dir) }) || n >= maxDescriptions {
+	read := 0
+	for _, dir := range all {
+		if slices.ContainsFunc(roots, func(r string) bool { return below(r, dir) }) {
 			continue
+		}
+		if read++; read > maxDescriptions {
+			return nil, project.ErrNoRecipe{Reason: fmt.Sprintf("more than %d folders with %s are in no project: which ones start one is not looked for", maxDescriptions, d.Marker)}
 		}
 		text, err := t.Read(path.Join(dir, d.Marker))
 		if err != nil {
@@ -106,8 +110,8 @@ func (d Descriptions) choose(roots, paths []string) (string, error) {
 	return roots[0], nil
 }
 
-// Each calls f with the descriptions of the project in a folder, in order, until it returns false.
-func (d Descriptions) Each(t *project.Tree, root string, f func(name, text string) bool) error {
+// Each calls f with the descriptions of the project in a folder, in order, until it returns false. A note says how many it left unread.
+func (d Descriptions) Each(t *project.Tree, root string, f func(name, text string) bool) (notes []string, err error) {
 	var names []string
 	for n := range t.Files() {
 		if below(root, n) && (path.Base(n) == d.Marker || d.Ext != "" && path.Ext(n) == d.Ext) {
@@ -118,13 +122,16 @@ func (d Descriptions) Each(t *project.Tree, root string, f func(name, text strin
 	for _, n := range names[:min(len(names), maxDescriptions)] {
 		text, err := t.Read(n)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !f(n, text) {
-			return nil
+			return nil, nil
 		}
 	}
-	return nil
+	if len(names) > maxDescriptions {
+		notes = []string{fmt.Sprintf("of %d files that describe the build the first %d are read", len(names), maxDescriptions)}
+	}
+	return notes, nil
 }
 
 // Without explains a tree without a project by what it has instead.

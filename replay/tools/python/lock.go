@@ -2,6 +2,7 @@ package python
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ func constraints(t *project.Tree, root string, p *info, l *reqList) ([]string, e
 			}
 			if packages := f.read(text); len(packages) > 0 {
 				delete(packages, normal(p.name))
-				return append(list, pins(packages, l)...), nil
+				return append(list, l.few(pins(packages, l), f.name)...), nil
 			}
 		}
 	}
@@ -66,10 +67,19 @@ func pins(packages map[string]locked, l *reqList) []string {
 		todo = append(todo, k.needs...)
 	}
 	slices.Sort(list)
-	return list[:min(len(list), maxConstraints)]
+	return list
 }
 
 const maxConstraints = 1000
+
+// few bounds the versions of a lock file that the installer is told, with a note.
+func (l *reqList) few(list []string, from string) []string {
+	if len(list) > maxConstraints {
+		l.notes = append(l.notes, fmt.Sprintf("of the %d versions in %s the first %d are kept", len(list), from, maxConstraints))
+		list = list[:maxConstraints]
+	}
+	return list
+}
 
 var (
 	plainName    = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)

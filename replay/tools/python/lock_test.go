@@ -149,7 +149,29 @@ func TestLargePipfileLock(t *testing.T) {
 	b.WriteString("}}")
 	var l reqList
 	l.addAll([]string{"first"}, "a test")
-	if got := pins(pipfileLock(b.String()), &l); len(got) != maxConstraints || got[0] != "first==1" {
+	got := l.few(pins(pipfileLock(b.String()), &l), "Pipfile.lock")
+	if len(got) != maxConstraints || got[0] != "first==1" {
 		t.Errorf("%d pins: %.3q", len(got), got)
+	}
+	if d := cmp.Diff([]string{"of the 50001 versions in Pipfile.lock the first 1000 are kept"}, l.notes); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestManyConstraints: a file with more constraints than are kept leaves a note, and one with as many leaves none.
+func TestManyConstraints(t *testing.T) {
+	t.Parallel()
+	for n, notes := range map[int]int{maxRequirements: 0, maxRequirements + 7: 1} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "p%d<2\n", i)
+		}
+		r, err := Recipe(scan(t, tooltest.Tree{"requirements.txt": "-c c.txt\nsix\n", "c.txt": b.String(), "test_x.py": ""}), "", Extra{Runner: "pytest", Tool: "pytest"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Notes) != notes || notes == 1 && r.Notes[0] != "dropped the last 7 constraints of c.txt: too many" {
+			t.Errorf("%d constraints: notes %q", n, r.Notes)
+		}
 	}
 }

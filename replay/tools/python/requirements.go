@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/replay/tools/project"
@@ -19,6 +20,7 @@ type reqList struct {
 	constraints []string
 	locked      []string // constraints with those of a lock file
 	inner       bool     // this is a file of constraints, which names no other
+	over        int      // requirements that were too many
 }
 
 // maxRequirements bounds what one project can ask for.
@@ -49,6 +51,7 @@ func (l *reqList) add(text, from string) {
 		return
 	}
 	if len(l.items) >= maxRequirements {
+		l.over++
 		l.note("dropped %q of %s: too many requirements", text, from)
 		return
 	}
@@ -174,10 +177,11 @@ func constraintFile(t *project.Tree, dir, name string, l *reqList) error {
 	if err := requirementsFile(t, file, &c); err != nil {
 		return err
 	}
-	for _, r := range c.items {
-		if len(l.constraints) < maxConstraints && len(reqExtras(r)) == 0 {
-			l.constraints = append(l.constraints, r)
-		}
+	c.items = slices.DeleteFunc(c.items, func(r string) bool { return len(reqExtras(r)) > 0 })
+	kept := min(len(c.items), maxConstraints-len(l.constraints))
+	l.constraints = append(l.constraints, c.items[:kept]...)
+	if over := c.over + len(c.items) - kept; over > 0 {
+		l.note("dropped the last %s constraints of %s: too many", strconv.Itoa(over), file)
 	}
 	return nil
 }
