@@ -10,9 +10,6 @@ import (
 	"sluice/replay/tools/report"
 )
 
-// reportBytes bounds the size of a report.
-const reportBytes = 128 << 20
-
 // made is a line of the report of what was compiled.
 type made struct {
 	E      string // package, chosen, made, library, script, error, stopped, unread
@@ -135,21 +132,16 @@ type log struct {
 	list []*run
 	done bool
 	all  int // runs, by the report's last line
-	bad  string
+	// stray: an event was of no program
+	stray bool
 }
 
-func readLog(data []byte, cutOff bool) *log {
+func readLog(d *report.Doubts, step *replay.StepResult, data []byte) *log {
 	l := &log{runs: map[int]*run{}}
-	for line := range bytes.Lines(data) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			if l.bad == "" && !(cutOff && !bytes.HasSuffix(line, []byte("\n"))) {
-				l.bad = report.FirstLine(string(line))
-			}
-			continue
-		}
+	report.Events(d, step, data, func(e event) {
 		l.event(e)
-	}
+		d.Add(l.stray, "the report has an event of no program")
+	})
 	return l
 }
 
@@ -163,9 +155,7 @@ func (l *log) event(e event) {
 	case e.E == "done":
 		l.done, l.all = true, e.Runs
 	case r == nil:
-		if l.bad == "" {
-			l.bad = "an event of no program"
-		}
+		l.stray = true
 	case e.E == "out":
 		r.line(e.Line)
 	case e.E == "end":

@@ -35,9 +35,7 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 		return rep
 	}
 	a := &analysis{step: step, built: readMade(res.Files[madeFile]), broken: map[string]string{}}
-	data := res.Files[reportFile]
-	a.doubt.Add(len(data) > reportBytes, "the report has %d bytes, more than %d", len(data), reportBytes)
-	a.log = readLog(data[:min(len(data), reportBytes)], cut(step))
+	a.log = readLog(&a.doubt, step, res.Files[reportFile])
 	a.compiled()
 	a.doubt.Add(len(a.log.list) == 0 && len(a.broken) == 0, "cargo left no report: %s", report.FirstLine(string(step.Stderr)))
 	for _, run := range a.log.list {
@@ -257,18 +255,11 @@ func died(e event) string {
 
 // agree compares the exit code with all that was found.
 func (a *analysis) agree() {
-	failures := a.set.AnyBad() || len(a.broken) > 0
-	a.doubt.Add(a.log.bad != "", "a line of the report cannot be read: %s", a.log.bad)
 	a.doubt.Add(a.built.bad, "a line of the report on what was compiled cannot be read")
-	a.doubt.Add(a.set.Clash() != "", "test %s both passed and failed", a.set.Clash())
-	if cut(a.step) {
-		a.doubt.Add(a.step.Stop == replay.Signal, "the program that runs tests was killed by a signal")
-		return
-	}
-	a.doubt.Add(!a.log.done || a.log.all != len(a.log.list), "the report has no end: exit %d, %s", a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
-	a.doubt.Add(a.step.ExitCode == 0 && failures, "cargo exited 0 in spite of failures")
-	a.doubt.Add(a.step.ExitCode != 0 && !failures, "cargo exited %d without a failure", a.step.ExitCode)
-	a.doubt.Add(!a.ran && !failures, "no test ran")
+	a.doubt.Agree(report.End{
+		Tool: "cargo", Step: a.step, Set: &a.set, Broken: len(a.broken) > 0, Ran: a.ran,
+		Ended: a.log.done && a.log.all == len(a.log.list), Words: string(a.step.Stderr),
+	})
 }
 
 func (a *analysis) phases(rep *replay.Report, explain *replay.StepResult) {

@@ -1,9 +1,7 @@
 package gradle
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"path"
 	"regexp"
@@ -14,9 +12,6 @@ import (
 	"sluice/replay/tools/jvm"
 	"sluice/replay/tools/report"
 )
-
-// eventBytes bounds the size of the script's report.
-const eventBytes = 128 << 20
 
 // event is one line of our script's report.
 type event struct {
@@ -68,12 +63,11 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	a := &analysis{root: r.Root, step: step, tasks: map[string]*ran{}, broken: map[string]string{}}
 	data := res.Files[eventFile]
 	a.doubt.Add(len(data) == 0, "gradle left no report: %s", report.FirstLine(string(step.Stderr)+string(step.Stdout)))
-	a.doubt.Add(len(data) > eventBytes, "the report has %d bytes, more than %d", len(data), eventBytes)
-	if len(data) <= eventBytes {
-		a.read(data)
-	}
+	report.Events(&a.doubt, step, data, a.event)
 	a.close()
-	a.agree()
+	a.doubt.Agree(report.End{
+		Tool: "gradle", Step: step, Set: &a.set, Broken: len(a.broken) > 0, Ran: a.set.Len() > 0, Ended: a.done, Words: string(step.Stderr),
+	})
 	rep.Tests = a.set.Sorted()
 	if len(a.broken) > 0 {
 		rep.Broken = a.broken
@@ -81,17 +75,6 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	a.ends().Phases(&rep)
 	rep.Inconsistent = a.doubt.Reason
 	return rep
-}
-
-func (a *analysis) read(data []byte) {
-	for line := range bytes.Lines(data) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			a.doubt.Add(a.step.Stop == replay.Exited || bytes.HasSuffix(line, []byte("\n")), "a line of the report cannot be read: %s", report.FirstLine(string(line)))
-			continue
-		}
-		a.event(e)
-	}
 }
 
 func (a *analysis) event(e event) {
@@ -239,19 +222,6 @@ func (a *analysis) unended(x *ran) {
 
 // process is the name of what stands for the process of a project's tests.
 const process = "(process)"
-
-func (a *analysis) agree() {
-	failures := a.set.AnyBad() || len(a.broken) > 0
-	a.doubt.Add(a.set.Clash() != "", "test %s both passed and failed", a.set.Clash())
-	a.doubt.Add(a.step.Stop == replay.Signal, "gradle was killed by a signal")
-	if a.step.Stop != replay.Exited {
-		return
-	}
-	a.doubt.Add(!a.done, "gradle exited %d before the report's end: %s", a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
-	a.doubt.Add(a.step.ExitCode == 0 && failures, "gradle exited 0 in spite of failures")
-	a.doubt.Add(a.step.ExitCode != 0 && !failures, "gradle exited %d without a failure: %s", a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
-	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
-}
 
 func (a *analysis) ends() jvm.Ends {
 	return jvm.Ends{

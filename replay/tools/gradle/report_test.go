@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 		{"an end without a start", begin + strings.TrimPrefix(passed, start) + good + done, "", replay.Exited, 0,
 			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "test one ended without a start"}},
 		{"no end", begin + passed + good, "", replay.Exited, 0,
-			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "gradle exited 0 before the report's end: "}},
+			tooltest.View{Phases: "ok ok ok", Tests: id + " pass\n", Doubt: "gradle exited 0 before the report's end"}},
 		{"nothing ran", begin + good + done, "", replay.Exited, 0, tooltest.View{Phases: "ok unknown unknown", Doubt: "no test ran"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,8 +1,6 @@
 package maven
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -13,9 +11,6 @@ import (
 	"sluice/replay/tools/jvm"
 	"sluice/replay/tools/report"
 )
-
-// eventBytes bounds the size of the extension's report.
-const eventBytes = 64 << 20
 
 // event is one line of our extension's report.
 type event struct {
@@ -65,12 +60,12 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	a := &analysis{root: r.Root, step: step, number: map[string]*ran{}, broken: map[string]string{}}
 	data := res.Files[eventFile]
 	a.doubt.Add(len(data) == 0, "maven left no report: %s", firstError(step))
-	a.doubt.Add(len(data) > eventBytes, "the report has %d bytes, more than %d", len(data), eventBytes)
-	if len(data) <= eventBytes {
-		a.events(data)
-	}
+	byDir := map[string]*ran{}
+	report.Events(&a.doubt, step, data, func(e event) { a.read(byDir, e) })
 	a.reports(res.Files)
-	a.agree()
+	a.doubt.Agree(report.End{
+		Tool: "maven", Step: step, Set: &a.set, Broken: len(a.broken) > 0, Ran: a.set.Len() > 0, Ended: a.ended, Words: firstError(step),
+	})
 	rep.Tests = a.set.Sorted()
 	if len(a.broken) > 0 {
 		rep.Broken = a.broken
@@ -90,31 +85,21 @@ func firstError(s *replay.StepResult) string {
 	return report.FirstLine(string(s.Stderr) + string(s.Stdout))
 }
 
-func (a *analysis) events(data []byte) {
-	byDir := map[string]*ran{}
-	for line := range bytes.Lines(data) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			a.doubt.Add(a.step.Stop == replay.Exited || bytes.HasSuffix(line, []byte("\n")), "a line of the report cannot be read: %s", report.FirstLine(string(line)))
-			continue
-		}
-		if e.E == "module" {
-			m := &ran{dir: path.Join(a.root, e.Dir), classes: jvm.NewClasses(path.Join(a.root, e.Dir))}
-			a.doubt.Add(byDir[e.Dir] != nil, "the report names the module %s twice", report.FirstLine(m.dir))
-			a.modules, byDir[e.Dir], a.number[e.N] = append(a.modules, m), m, m
-			continue
-		}
-		if e.E == "end" {
-			a.doubt.Add(a.ended, "the report has two ends")
-			a.ended = true
-			a.unread(e)
-			continue
-		}
-		m := byDir[e.Dir]
-		if m == nil {
-			a.doubt.Add(true, "the report has an event of no module: %s", report.FirstLine(string(line)))
-			continue
-		}
+// read takes one event. byDir are the modules that were named.
+func (a *analysis) read(byDir map[string]*ran, e event) {
+	m := byDir[e.Dir]
+	switch {
+	case e.E == "module":
+		a.doubt.Add(m != nil, "the report names the module %s twice", report.FirstLine(path.Join(a.root, e.Dir)))
+		m = &ran{dir: path.Join(a.root, e.Dir), classes: jvm.NewClasses(path.Join(a.root, e.Dir))}
+		a.modules, byDir[e.Dir], a.number[e.N] = append(a.modules, m), m, m
+	case e.E == "end":
+		a.doubt.Add(a.ended, "the report has two ends")
+		a.ended = true
+		a.unread(e)
+	case m == nil:
+		a.doubt.Add(true, "the report has an event of no module: %q in %s", report.FirstLine(e.E), report.FirstLine(e.Dir))
+	default:
 		a.event(m, e)
 	}
 }
@@ -262,20 +247,6 @@ func (a *analysis) crash(m *ran) {
 	if len(named) == 0 {
 		a.broken[path.Join(m.dir, pomFile)] = report.Clip("the virtual machine of the tests ended\n"+m.words, report.BrokenLines, report.BrokenBytes)
 	}
-}
-
-// agree compares the exit code with all that was found.
-func (a *analysis) agree() {
-	failures := a.set.AnyBad() || len(a.broken) > 0
-	a.doubt.Add(a.set.Clash() != "", "test %s both passed and failed", a.set.Clash())
-	a.doubt.Add(a.step.Stop == replay.Signal, "maven was killed by a signal")
-	if a.step.Stop != replay.Exited {
-		return
-	}
-	a.doubt.Add(!a.ended, "maven exited %d before the report's end: %s", a.step.ExitCode, firstError(a.step))
-	a.doubt.Add(a.step.ExitCode == 0 && failures, "maven exited 0 in spite of failures")
-	a.doubt.Add(a.step.ExitCode != 0 && !failures, "maven exited %d without a failure: %s", a.step.ExitCode, firstError(a.step))
-	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
 }
 
 func (a *analysis) ends() jvm.Ends {

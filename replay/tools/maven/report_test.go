@@ -137,7 +137,7 @@ func TestDoubts(t *testing.T) {
 		{"report of no module", "3.5.2", func(f map[string][]byte) { f["reports/9/TEST-x.xml"] = []byte("<testsuite/>") }, 1, "there are reports of a module that did not test: 9"},
 		{"no end", "3.5.2", func(f map[string][]byte) {
 			f[eventFile] = []byte(strings.Split(string(f[eventFile]), `{"e":"end"`)[0])
-		}, 1, "maven exited 1 before the report's end: "},
+		}, 1, "maven exited 1 before the report's end"},
 		{"a line too much", "3.5.2", func(f map[string][]byte) { f[eventFile] = append(f[eventFile], "{}\n"...) }, 1, `the report has an unknown event ""`},
 		{"no events", "3.5.2", func(f map[string][]byte) { delete(f, eventFile) }, 1, "maven left no report: "},
 		{"cut report", "3.5.2", func(f map[string][]byte) { f["reports/2.0/TEST-x.xml"] = []byte("<testsuite><test") }, 1, ""},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"path"
 	"regexp"
@@ -18,9 +17,6 @@ import (
 //
 //go:embed reporter.js
 var ReporterHead string
-
-// reportBytes bounds the size of a report.
-const reportBytes = 128 << 20
 
 // event is one line of a report.
 type event struct {
@@ -60,11 +56,8 @@ func Parse(r replay.Recipe, res replay.Result, tool, file string) replay.Report 
 	a := &analysis{root: r.Root, step: step, count: map[string]int{}, starts: map[string]int{}, broken: map[string]string{}}
 	data, there := res.Files[file]
 	a.doubt.Add(!there || len(data) == 0, "%s left no report: %s", tool, report.FirstLine(string(step.Stderr)+string(step.Stdout)))
-	a.doubt.Add(len(data) > reportBytes, "the report has %d bytes, more than %d", len(data), reportBytes)
 	unsealed := step.Stop == replay.Exited && len(data) > 0 && !bytes.HasSuffix(step.Stdout, Seal(data))
-	if len(data) <= reportBytes {
-		a.read(data)
-	}
+	report.Events(&a.doubt, step, data, a.event)
 	a.doubt.Add(unsealed, "the report is not as its reporter wrote it")
 	a.close()
 	a.agree(tool)
@@ -81,18 +74,6 @@ func Parse(r replay.Recipe, res replay.Result, tool, file string) replay.Report 
 // still change the report, but not what was printed.
 func Seal(report []byte) []byte {
 	return fmt.Appendf(nil, "\nsluice report sha256:%x\n", sha256.Sum256(report))
-}
-
-func (a *analysis) read(data []byte) {
-	for line := range bytes.Lines(data) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			cut := !bytes.HasSuffix(line, []byte("\n")) && a.step.Stop != replay.Exited
-			a.doubt.Add(!cut, "a line of the report cannot be read: %s", report.FirstLine(string(line)))
-			continue
-		}
-		a.event(e)
-	}
 }
 
 func (a *analysis) event(e event) {
@@ -191,18 +172,12 @@ func (a *analysis) close() {
 
 // agree compares the exit code with the report.
 func (a *analysis) agree(tool string) {
-	failures := a.set.AnyBad() || len(a.broken) > 0
 	whole := a.done > 0 && a.done >= a.begun || a.done == 0 && a.begun == 0 && len(a.broken) > 0
-	crashed := !whole && a.running != ""
-	a.doubt.Add(a.step.Stop == replay.Signal && !crashed, "%s was killed by a signal", tool)
 	a.doubt.Add(a.done > 0 && a.counted != a.ended, "the report counts other tests than it names")
-	if a.step.Stop != replay.Exited {
-		return
-	}
-	a.doubt.Add(!whole && !crashed, "%s exited %d before the report's end: %s", tool, a.step.ExitCode, report.FirstLine(string(a.step.Stderr)))
-	a.doubt.Add(a.step.ExitCode == 0 && failures, "%s exited 0 in spite of failures", tool)
-	a.doubt.Add(a.step.ExitCode != 0 && !failures, "%s exited %d without a failure", tool, a.step.ExitCode)
-	a.doubt.Add(a.set.Len() == 0 && !failures, "no test ran")
+	a.doubt.Agree(report.End{
+		Tool: tool, Step: a.step, Set: &a.set, Broken: len(a.broken) > 0, Ran: a.set.Len() > 0,
+		Ended: whole, Crashed: !whole && a.running != "", Twice: true, Words: string(a.step.Stderr),
+	})
 }
 
 func (a *analysis) phases(rep *replay.Report) {

@@ -1,8 +1,6 @@
 package unittest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -17,9 +15,6 @@ const (
 	someBad
 	noTests = 5
 )
-
-// reportBytes bounds the size of a report.
-const reportBytes = 128 << 20
 
 // event is one line of the report.
 type event struct {
@@ -63,10 +58,10 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	a := &analysis{root: r.Root, step: step, tests: map[string]*state{}, broken: map[string]string{}}
 	data, there := res.Files[reportFile]
 	a.doubt.Add(!there || len(data) == 0, "unittest left no report: %s", report.FirstLine(string(step.Stderr)+string(step.Stdout)))
-	a.doubt.Add(len(data) > reportBytes, "the report has %d bytes, more than %d", len(data), reportBytes)
-	if len(data) <= reportBytes {
-		a.read(data)
-	}
+	report.Events(&a.doubt, step, data, func(e event) {
+		a.doubt.Add(a.done != nil, "the report goes on behind its end")
+		a.event(e)
+	})
 	a.close()
 	a.agree()
 	rep.Tests = a.set.Sorted()
@@ -76,19 +71,6 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	a.phases(&rep)
 	rep.Inconsistent = a.doubt.Reason
 	return rep
-}
-
-func (a *analysis) read(data []byte) {
-	for line := range bytes.Lines(data) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			cut := !bytes.HasSuffix(line, []byte("\n")) && a.step.Stop != replay.Exited
-			a.doubt.Add(!cut, "a line of the report cannot be read: %s", report.FirstLine(string(line)))
-			continue
-		}
-		a.doubt.Add(a.done != nil, "the report goes on behind its end")
-		a.event(e)
-	}
 }
 
 func (a *analysis) event(e event) {
