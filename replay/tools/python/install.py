@@ -115,7 +115,7 @@ def main():
         ok, out = way(more, wanted)
         if ok:
             return 0
-        trouble = out
+        trouble += out  # of every way: what the network ended in one may fail otherwise in the next
     if network(trouble) or len(wanted) < 2:
         return 1
     say('no way installs all: each on its own')
