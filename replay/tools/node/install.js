@@ -37,15 +37,66 @@ function loosenManifest(name) {
   fs.writeFileSync(name, JSON.stringify(m, null, 2) + '\n')
 }
 
+function filesOf(folder) {
+  if (!fs.existsSync(folder)) return []
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((f) => {
+    const name = path.join(folder, f.name)
+    return f.isDirectory() ? filesOf(name) : [name]
+  })
+}
+
+// published is when versions were published, by package, as far as the registry said so in the answers that npm keeps.
+function published(cache) {
+  const times = new Map()
+  for (const index of filesOf(path.join(cache, '_cacache/index-v5'))) {
+    for (const line of fs.readFileSync(index, 'utf8').split('\n')) {
+      try {
+        const { key, integrity } = JSON.parse(line.slice(line.indexOf('\t') + 1))
+        if (key.endsWith('.tgz')) continue
+        const hex = Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex')
+        const answer = path.join(cache, '_cacache/content-v2/sha512', hex.slice(0, 2), hex.slice(2, 4), hex.slice(4))
+        const { name, time } = JSON.parse(fs.readFileSync(answer, 'utf8'))
+        if (time) times.set(name, time)
+      } catch (e) {
+        continue // no answer about a package
+      }
+    }
+  }
+  return times
+}
+
+// undated lists what was installed of which the registry does not say that it is of before a day: npm takes what has no time.
+function undated(before) {
+  const lock = path.join(dir, 'node_modules/.package-lock.json')
+  if (!fs.existsSync(lock)) return fs.existsSync(path.join(dir, 'node_modules')) ? ['all'] : []
+  const times = published(process.env.npm_config_cache)
+  const list = []
+  for (const [place, p] of Object.entries(JSON.parse(fs.readFileSync(lock, 'utf8')).packages)) {
+    if (p.link || p.inBundle || !/^https?:/.test(p.resolved || '')) continue
+    const name = p.name || place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+    const time = (times.get(name) || {})[p.version]
+    if (!(Date.parse(time) <= Date.parse(before))) list.push(name + ' ' + p.version)
+  }
+  return list
+}
+
 let code = 1
+let chosen = false // by npm, and not by a lock file
 const list = JSON.parse(ways)
 for (let i = 0; i < list.length; i++) {
   if (i > 0) loosen(dir)
   console.log('sluice: ' + list[i].join(' '))
   const r = spawnSync(list[i][0], list[i].slice(1), { cwd: dir, stdio: 'inherit' })
   code = r.status === null ? 1 : r.status
+  chosen = list[i][0] === 'npm' && list[i][1] === 'install'
   if (code === 0) break
   console.log('sluice: that did not install everything: exit ' + code + (r.error ? ' ' + r.error.message : ''))
+}
+const before = process.env.npm_config_before
+const late = code === 0 && chosen && before ? undated(before) : []
+if (late.length > 0) {
+  console.log('sluice: the registry does not tell that these were published before ' + before + ': ' + late.slice(0, 20).join(', '))
+  code = 1
 }
 if (code === 0) fs.rmSync(path.join(dir, '../store'), { recursive: true, force: true })
 if (code === 0) fs.mkdirSync(path.join(dir, 'node_modules'), { recursive: true })
