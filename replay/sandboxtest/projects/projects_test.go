@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,11 +159,12 @@ func rewrite(t *testing.T, name, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range archive.Files {
-		if archive.Files[i].Name == "want" {
-			archive.Files[i].Data = []byte(want)
-		}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want" })
+	if i < 0 { // a new project
+		archive.Files = append(archive.Files, txtar.File{Name: "want"})
+		i = len(archive.Files) - 1
 	}
+	archive.Files[i].Data = []byte(want)
 	if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -216,4 +218,20 @@ func lines(r replay.Report) string {
 		text += "broken " + name + "\n"
 	}
 	return cmp.Or(text, "nothing\n")
+}
+
+// TestRewrite: what tests do is written into a project, whether it has a want or not.
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"-- a.txt --\na\n", "-- want --\nold\n-- a.txt --\na\n"} {
+		name := filepath.Join(t.TempDir(), "x.txtar")
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		rewrite(t, name, "new\n")
+		tree, want := project(t, name)
+		if d := gocmp.Diff(tooltest.Tree{"a.txt": "a\n"}, tree); d != "" || want != "new\n" {
+			t.Errorf("%q: want %q %s", text, want, d)
+		}
+	}
 }
