@@ -1,7 +1,8 @@
-// Package debian is the step of an environment that installs Debian's packages, for all tools that know which ones a project needs.
+// Package debian knows which of Debian's packages have what projects ask for by other names, and is the step of an environment that installs
+// packages, for all tools.
 //
 // It installs where the environment is a Debian system of its own; elsewhere the machine's libraries must do, as the log says. It
-// knows no package, and never names a mirror: that is the sandbox's to say.
+// never names a mirror: that is the sandbox's to say.
 package debian
 
 import (

@@ -59,9 +59,10 @@ func (c *cgoNeeds) word(pkgConfig bool, w string, own bool) bool {
 		return true
 	}
 	name := strings.TrimFunc(w, func(r rune) bool { return r == '"' || r == '\'' })
-	switch deb := pkgConfigs[name]; {
-	case deb != "":
-		c.add(deb)
+	switch list, known := debian.Packages("pkg", name); {
+	case known:
+		c.add(strings.Join(list, " "))
+		return len(list) == 0
 	case own:
 		if c.unknown == nil {
 			c.unknown = map[string]bool{}
@@ -121,27 +122,9 @@ func (c *cgoNeeds) apply(r *replay.Recipe) {
 	r.Notes = append(r.Notes, note)
 }
 
-// Debian's packages by what names the library: for pkg-config, behind -l, by its header, and by modules that bind it. Only what Go projects
-// are known to use; names as in Debian 13.
+// Debian's packages by what names the library: behind -l, by its header, and by modules that bind it; names for pkg-config are in the table
+// of package debian. Only what Go projects are known to use; names as in Debian 13.
 var (
-	pkgConfigs = map[string]string{
-		"alsa": "libasound2-dev", "augeas": "libaugeas-dev", "blkid": "libblkid-dev", "cairo": "libcairo2-dev",
-		"dbus-1": "libdbus-1-dev", "devmapper": "libdevmapper-dev", "fuse": "libfuse-dev", "fuse3": "libfuse3-dev",
-		"gio-2.0": "libglib2.0-dev", "gl": "libgl-dev", "glib-2.0": "libglib2.0-dev", "gobject-2.0": "libglib2.0-dev",
-		"gpgme": "libgpgme-dev", "gtk+-3.0": "libgtk-3-dev", "hidapi-libusb": "libhidapi-dev", "libapparmor": "libapparmor-dev",
-		"libarchive": "libarchive-dev", "libbpf": "libbpf-dev", "libcap": "libcap-dev", "libcrypto": "libssl-dev",
-		"libcryptsetup": "libcryptsetup-dev", "libcurl": "libcurl4-openssl-dev", "libelf": "libelf-dev", "libgit2": "libgit2-dev",
-		"liblz4": "liblz4-dev", "liblzma": "liblzma-dev", "libmnl": "libmnl-dev", "libnl-3.0": "libnl-3-dev",
-		"libnl-genl-3.0": "libnl-genl-3-dev", "libpcap": "libpcap-dev", "libpcre2-8": "libpcre2-dev", "libpcsclite": "libpcsclite-dev",
-		"libpq": "libpq-dev", "libseccomp": "libseccomp-dev", "libsecret-1": "libsecret-1-dev", "libselinux": "libselinux1-dev",
-		"libsodium": "libsodium-dev", "libssl": "libssl-dev", "libsystemd": "libsystemd-dev", "libsystemd-journal": "libsystemd-dev",
-		"libudev": "libudev-dev", "libusb-1.0": "libusb-1.0-0-dev", "libvirt": "libvirt-dev", "libxml-2.0": "libxml2-dev",
-		"libzmq": "libzmq3-dev", "libzstd": "libzstd-dev", "mount": "libmount-dev", "ncurses": "libncurses-dev",
-		"openssl": "libssl-dev", "opus": "libopus-dev", "opusfile": "libopusfile-dev", "ostree-1": "libostree-dev",
-		"python3": "python3-dev", "python3-embed": "python3-dev", "rdkafka": "librdkafka-dev", "sdl2": "libsdl2-dev",
-		"sqlite3": "libsqlite3-dev", "uuid": "uuid-dev", "vips": "libvips-dev", "x11": "libx11-dev", "xcursor": "libxcursor-dev",
-		"xi": "libxi-dev", "xinerama": "libxinerama-dev", "xrandr": "libxrandr-dev", "zlib": "zlib1g-dev",
-	}
 	libraries = map[string]string{
 		"acl": "libacl1-dev", "apparmor": "libapparmor-dev", "assuan": "libassuan-dev", "btrfs": "libbtrfs-dev", "cap": "libcap-dev",
 		"crypto": "libssl-dev", "devmapper": "libdevmapper-dev", "gpgme": "libgpgme-dev", "lz4": "liblz4-dev", "pam": "libpam0g-dev",

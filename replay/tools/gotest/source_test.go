@@ -134,6 +134,7 @@ func TestCgo(t *testing.T) {
 		{"behind a tag", "", tooltest.Tree{"a.go": "//go:build seccomp\n\n" + file("#cgo pkg-config: libseccomp")}, nil},
 		{"an unknown library alone", "0", tooltest.Tree{"a.go": file("#cgo pkg-config: nobody-knows")}, nil},
 		{"an unknown library besides C that works", "", tooltest.Tree{"a.go": file("#cgo pkg-config: nobody-knows"), "b.go": file("#include <stdio.h>")}, nil},
+		{"an unknown library besides what all images have", "", tooltest.Tree{"a.go": file("#cgo pkg-config: python3"), "b.go": file("#cgo pkg-config: nobody-knows")}, nil},
 		{"a name that is none of ours", "0", tooltest.Tree{"a.go": file("#cgo pkg-config: $(id);-x")}, nil},
 	} {
 		s := read(t, c.tree)

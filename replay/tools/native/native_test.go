@@ -1,7 +1,6 @@
 package native
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,25 +10,6 @@ import (
 	"sluice/replay/tools/report"
 	"sluice/replay/tools/tooltest"
 )
-
-// TestTable: each line of the table of packages can be read, and says a thing once.
-func TestTable(t *testing.T) {
-	t.Parallel()
-	line := regexp.MustCompile(`^(cmake|pkg|program) [a-zA-Z0-9_.:+-]+( [a-z0-9][a-z0-9.+-]+)+$|^(cmake|pkg|program) \S+ -$`)
-	seen := map[string]bool{}
-	for l := range strings.Lines(debian) {
-		l = strings.TrimSpace(l)
-		if strings.HasPrefix(l, "#") {
-			continue
-		}
-		words := strings.Fields(l)
-		if !line.MatchString(l) || seen[words[0]+words[1]] || strings.ToLower(words[1]) != words[1] {
-			t.Errorf("cannot be read, or is there twice: %q", l)
-			continue
-		}
-		seen[words[0]+words[1]] = true
-	}
-}
 
 func TestWants(t *testing.T) {
 	t.Parallel()
