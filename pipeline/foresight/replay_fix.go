@@ -27,8 +27,8 @@ var fixCodes = append([]pipeline.Code{
 	{Name: "fix-does-not-build", Text: "The source or the tests of the fix's own head do not build in the environment."},
 	{Name: "fix-tests-do-not-pass", Text: "No test passes on the fix's own head (run 4)."},
 	{Name: "no-fail-to-pass", Text: "Every test that passes after the fix passes before it too (run 3): its tests do not show the defect."},
-	{Name: "anticipation-not-executable", Text: "Laid over the introducing change (run 5), the fix's tests do not build, also after narrowing, or only fail on a name that came later: no evidence that the defect was there."},
-	{Name: "not-anticipation", Text: "The tests that show the fix pass on the introducing change's head, or are skipped there (run 5): the defect came later."},
+	{Name: "anticipation-not-executable", Text: "Laid over the introducing change (run 5), tests that show the fix do not build, also after narrowing, or only fail on a name that came later, and no other one fails: no evidence that the defect was there, nor that it came later."},
+	{Name: "not-anticipation", Text: "All tests that show the fix pass on the introducing change's head, or are skipped there (run 5): the defect came later."},
 	{Name: "flaky-only", Text: "All tests that decide are flaky: their outcomes differ between runs of one state."},
 }, runCodes...)
 
@@ -39,7 +39,7 @@ func (f *family) replayFix() pipeline.Stage {
 		return runs, runs.Verdict, err
 	}}
 	return pipeline.Stage{
-		Name: "replay-fix", Version: 6, Pool: pipeline.Sandbox,
+		Name: "replay-fix", Version: 7, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evEnvironment}, Makes: []string{evFixRuns},
 		Settings: f.runSettings(), Codes: fixCodes, Run: r.stage(f),
 	}
@@ -170,18 +170,20 @@ func (r *FixRuns) decideBefore() *Verdict {
 	return &Verdict{"no-fail-to-pass", r.Before.describe(r.After.passing())}
 }
 
-// decideOrigin applies the compile-failure rule: an anticipation test counts only if it ran on h1.
+// decideOrigin applies the compile-failure rule: an anticipation test counts only if it ran on h1. Flaky tests say nothing, and that the
+// defect came later is said only if every steady test ran.
 func (r *FixRuns) decideOrigin() *Verdict {
 	if r.Origin.Trouble != nil {
 		return r.Origin.Trouble
 	}
 	r.Anticipation = nil
-	flaky, executed, unsteadyOnes := unsteady(r.Before, r.After, r.Origin), 0, 0
+	flaky, steady, executed := unsteady(r.Before, r.After, r.Origin), 0, 0
 	for _, id := range r.FailToPass {
-		o := r.Origin.outcome(id)
-		switch {
-		case slices.Contains(flaky, id):
-			unsteadyOnes++
+		if slices.Contains(flaky, id) {
+			continue
+		}
+		steady++
+		switch o := r.Origin.outcome(id); {
 		case r.Narrowed.hides(id):
 		case r.Origin.ranAndFailed(id):
 			r.Anticipation = append(r.Anticipation, id)
@@ -192,9 +194,9 @@ func (r *FixRuns) decideOrigin() *Verdict {
 	switch {
 	case len(r.Anticipation) > 0:
 		return nil
-	case unsteadyOnes > 0:
-		return &Verdict{"flaky-only", fmt.Sprintf("%d flaky tests, and no steady one fails on h1", unsteadyOnes)}
-	case executed > 0:
+	case steady == 0:
+		return &Verdict{"flaky-only", fmt.Sprintf("%d flaky tests, and no steady one shows the fix", len(r.FailToPass))}
+	case executed == steady:
 		return &Verdict{"not-anticipation", r.Origin.describe(r.FailToPass)}
 	}
 	return &Verdict{"anticipation-not-executable", r.Origin.describe(r.FailToPass) + firstBroken(r.Origin)}
