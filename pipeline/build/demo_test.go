@@ -111,6 +111,35 @@ func (c calm) open(t *testing.T) *store.Store {
 	return s
 }
 
+// TestNoRunTwice: the run that shows a candidate's recipe to work is the matrix's first one. A key is run once whatever happens; this says
+// that the two have one key.
+func TestNoRunTwice(t *testing.T) {
+	c := built(t)
+	s := c.open(t)
+	all, err := s.Candidates(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, cand := range all {
+		runs, err := s.Runs(t.Context(), cand.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range runs {
+			if strings.HasPrefix(r.Label, "recipe ") {
+				shown++
+			}
+			if strings.HasPrefix(r.Label, "h2 #1 ") {
+				t.Errorf("%s ran besides the one that shows the recipe to work", r.Label)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no run shows a recipe to work")
+	}
+}
+
 // TestDemoEndsAsAuthored compares every candidate with what the demo's history says about it.
 func TestDemoEndsAsAuthored(t *testing.T) {
 	c := built(t)

@@ -90,19 +90,15 @@ func (f *family) runClock(ctx context.Context, c *pipeline.Case) (pipeline.Outco
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	var fix, task history.Split
-	var fr FixRuns
-	var tr TaskRuns
-	for name, v := range map[string]any{evSplit: &fix, evTaskSplit: &task, evFixRuns: &fr, evTaskRuns: &tr} {
-		if err := c.Read(ctx, name, v); err != nil {
-			return pipeline.Outcome{}, err
-		}
+	s, err := readSides(ctx, c)
+	if err != nil {
+		return pipeline.Outcome{}, err
 	}
 	out := ClockRuns{Sensitive: ClockUnknown, Why: "the candidate is out already"}
-	if fr.Verdict == nil && tr.Verdict == nil { // only under --all-runs does one with a verdict come so far
+	if s.fixRuns.Verdict == nil && s.taskRuns.Verdict == nil { // only under --all-runs does one with a verdict come so far
 		out, err = m.clockRuns(ctx, []decisive{
-			{stateH2, fix, fr.Anticipation, fr.After},
-			{stateH1, task, tr.FailToPass, tr.After},
+			{stateH2, s.fix, s.fixRuns.Anticipation, s.fixRuns.After},
+			{stateH1, s.task, s.taskRuns.FailToPass, s.taskRuns.After},
 		})
 	}
 	if err != nil {

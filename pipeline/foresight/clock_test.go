@@ -52,7 +52,8 @@ func TestClockBomb(t *testing.T) {
 		if err != nil {
 			return observed{}, err
 		}
-		return m.perform(ctx, p)
+		o, res, err := p.Start(ctx, box)
+		return observed{o, told(res)}, err
 	}
 	today, err := m.runs(t.Context(), spec{Name: "h2", State: stateH2}, 1)
 	if err != nil {

@@ -21,7 +21,9 @@ const (
 	stateH2 = "h2" // its head
 )
 
-var states = []string{stateB1, stateH1, stateB2, stateH2}
+// states are in the order in which their environments are made: the run that shows a recipe to work on the fix's head is the first that the
+// matrix wants, of the others none is.
+var states = []string{stateH2, stateB2, stateH1, stateB1}
 
 // Environment is what makes the four states executable.
 type Environment struct {
@@ -44,7 +46,7 @@ type Installed struct {
 // recipes; where that ends, an agent may try, if there is one.
 func (f *family) environment() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "environment", Version: 4, Pool: pipeline.Sandbox,
+		Name: "environment", Version: 5, Pool: pipeline.Sandbox,
 		Reads: []string{evSplit, evLink, evTaskSplit}, Makes: []string{evEnvironment, evClimbs, evSetups, evInstalled},
 		Settings: f.environmentSettings(),
 		Codes: []pipeline.Code{

@@ -66,7 +66,7 @@ commit intro "Count things"
 
 func TestInstaller(t *testing.T) {
 	t.Parallel()
-	four := []string{"b1", "h1", "b2", "h2"}
+	four := []string{"h2", "b2", "h1", "b1"}
 	for _, tt := range []struct {
 		name     string
 		ext      string
@@ -77,7 +77,7 @@ func TestInstaller(t *testing.T) {
 		asked    []string
 		recipe   string // fingerprint of h2's, "": the heuristic one
 	}{
-		{"nobody to ask", ".py", false, nil, "install-failed", "b1: installing: step requirements exited", nil, ""},
+		{"nobody to ask", ".py", false, nil, "install-failed", "h2: installing: step requirements exited", nil, ""},
 		{"an agent finds one", ".py", false, &installer{finds: true, runs: true}, "", "", four, "agent"},
 		{"an agent gives up", ".py", false, &installer{}, "install-failed", "; the agent: gave up", four[:1], ""},
 		{"no heuristic, nobody to ask", ".js", true, nil, "no-recipe", "no JavaScript package", nil, ""},

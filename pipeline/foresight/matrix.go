@@ -31,10 +31,7 @@ type matrix struct {
 
 // observed is the stored result of one run.
 type observed struct {
-	Report replay.Report `json:"report"`
-	Log    string        `json:"log"` // what the steps printed, cut in the middle
-
-	Conditions replay.Conditions `json:"conditions,omitzero"`
+	recipes.Observed
 	// Canary are the times that the canaries of a run with another clock told, in seconds; see clock.go.
 	Canary []string `json:"canary,omitempty"`
 }
@@ -45,69 +42,45 @@ func (f *family) matrix(ctx context.Context, c *pipeline.Case) (*matrix, error) 
 	return m, c.Read(ctx, evEnvironment, &m.env)
 }
 
-// planned is a run that was not started yet.
-type planned struct {
-	recipe replay.Recipe
-	tool   replay.Runner
-	target replay.Target
-	job    replay.Job // without its environment
-}
-
-func (m *matrix) plan(ctx context.Context, s spec, repeat int) (planned, error) {
-	p := planned{recipe: m.env.Recipes[s.State], target: replay.Target{Paths: s.Target}}
+func (m *matrix) plan(ctx context.Context, s spec, repeat int) (recipes.Run, error) {
+	p := recipes.Run{Recipe: m.env.Recipes[s.State], Target: replay.Target{Paths: s.Target}}
 	var err error
-	if p.tool, err = tools.For(p.recipe.Runner); err != nil {
+	if p.Tool, err = tools.For(p.Recipe.Runner); err != nil {
 		return p, pipeline.Permanent(err)
 	}
 	tree, err := m.History.Tree(ctx, m.env.Commits[s.State])
 	if err != nil {
 		return p, err
 	}
-	p.job = replay.Job{
+	p.Job = replay.Job{
 		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
-		Steps: append(canaries(p.recipe, s.Ahead), p.tool.Steps(p.recipe, p.target)...),
+		Steps: append(canaries(p.Recipe, s.Ahead), p.Tool.Steps(p.Recipe, p.Target)...),
 	}
 	if m.set.Repeats > 1 && s.Ahead == 0 {
-		p.job.Share = tools.Share(p.recipe, p.target, p.job.Steps)
+		p.Job.Share = tools.Share(p.Recipe, p.Target, p.Job.Steps)
 	}
 	return p, nil
 }
 
-// perform runs what is planned. Nothing of the caller is written to: it may be gone already.
-func (m *matrix) perform(ctx context.Context, p planned) (observed, error) {
-	var err error
-	if p.job.Env, err = m.Sandbox.Prepare(ctx, p.recipe, p.job.Tree); err != nil {
-		return observed{}, fmt.Errorf("preparing the environment: %w", err)
-	}
-	res, err := m.Sandbox.Run(ctx, p.job)
-	if err != nil {
-		return observed{}, err
-	}
-	return observed{Report: p.tool.Parse(p.recipe, p.target, res), Log: recipes.LogOf(res), Conditions: res.Conditions, Canary: told(res)}, nil
-}
-
-// run executes a spec once. The repeat's number is part of the key: repeats are runs of their own, and all candidates share them.
+// run executes a spec once, or takes over what that came to before.
 func (m *matrix) run(ctx context.Context, s spec, repeat int) (observed, error) {
 	var o observed
 	p, err := m.plan(ctx, s, repeat)
 	if err != nil {
 		return o, err
 	}
-	w := pipeline.Work{
-		Kind: recipes.RunKind, Label: p.job.Name + " of " + m.c.ID(), Inputs: recipes.RunInputs(m.Sandbox.Name(), p.recipe, p.job, repeat),
-	}
-	b, err := m.c.Once(ctx, w, func(ctx context.Context) ([]byte, error) {
-		o, err := m.perform(ctx, p)
+	b, err := m.c.Once(ctx, p.Work(m.Sandbox.Name(), p.Job.Name+" of "+m.c.ID(), repeat), func(ctx context.Context) ([]byte, error) {
+		o, res, err := p.Start(ctx, m.Sandbox)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(o)
+		return json.Marshal(observed{o, told(res)})
 	})
 	if err != nil {
-		return o, fmt.Errorf("running %s: %w", p.job.Name, err)
+		return o, fmt.Errorf("running %s: %w", p.Job.Name, err)
 	}
 	if err := json.Unmarshal(b, &o); err != nil {
-		return o, pipeline.Permanent(fmt.Errorf("decoding the run %s: %w", p.job.Name, err))
+		return o, pipeline.Permanent(fmt.Errorf("decoding the run %s: %w", p.Job.Name, err))
 	}
 	return o, nil
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/pipeline"
+	"sluice/pipeline/recipes"
 	"sluice/replay"
 )
 
@@ -27,7 +28,7 @@ func scripted(repeats int, runs map[string][]replay.Report) (*matrix, *[]string)
 	m.runs = func(_ context.Context, s spec, repeat int) (observed, error) {
 		*ran = append(*ran, s.Name+" #"+strconv.Itoa(repeat))
 		all := runs[s.Name]
-		return observed{Report: all[min(repeat, len(all))-1], Conditions: replay.Conditions{Sandbox: "local", CPUs: 1}}, nil
+		return observed{Observed: recipes.Observed{Report: all[min(repeat, len(all))-1], Conditions: replay.Conditions{Sandbox: "local", CPUs: 1}}}, nil
 	}
 	return m, ran
 }

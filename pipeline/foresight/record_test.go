@@ -117,7 +117,7 @@ func TestLabels(t *testing.T) {
 func TestRunInputs(t *testing.T) {
 	t.Parallel()
 	key := func(repeat int, os ...replay.Overlay) string {
-		b, err := json.Marshal(recipes.RunInputs("local", replay.Recipe{Fingerprint: "f"}, replay.Job{Tree: fakeTree{}, Overlays: os}, repeat))
+		b, err := json.Marshal(recipes.Run{Recipe: replay.Recipe{Fingerprint: "f"}, Job: replay.Job{Tree: fakeTree{}, Overlays: os}}.Work("local", "", repeat).Inputs)
 		if err != nil {
 			t.Fatal(err)
 		}

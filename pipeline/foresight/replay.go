@@ -2,6 +2,7 @@ package foresight
 
 import (
 	"context"
+	"errors"
 
 	"sluice/pipeline"
 	"sluice/pipeline/history"
@@ -42,4 +43,18 @@ func (r replayed) stage(f *family) func(context.Context, *pipeline.Case) (pipeli
 		}
 		return pipeline.Pass(), nil
 	}
+}
+
+// sides are what is known of a candidate's two changes once runs 1 to 5 are done.
+type sides struct {
+	fix, task history.Split
+	fixRuns   FixRuns
+	taskRuns  TaskRuns
+}
+
+func readSides(ctx context.Context, c *pipeline.Case) (s sides, err error) {
+	for name, v := range map[string]any{evSplit: &s.fix, evTaskSplit: &s.task, evFixRuns: &s.fixRuns, evTaskRuns: &s.taskRuns} {
+		err = errors.Join(err, c.Read(ctx, name, v))
+	}
+	return s, err
 }

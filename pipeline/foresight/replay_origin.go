@@ -56,21 +56,17 @@ func (f *family) runReplayOrigin(ctx context.Context, c *pipeline.Case) (pipelin
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	var fix, task history.Split
-	var fr FixRuns
-	var tr TaskRuns
-	for name, v := range map[string]any{evSplit: &fix, evTaskSplit: &task, evFixRuns: &fr, evTaskRuns: &tr} {
-		if err := c.Read(ctx, name, v); err != nil {
-			return pipeline.Outcome{}, err
-		}
+	s, err := readSides(ctx, c)
+	if err != nil {
+		return pipeline.Outcome{}, err
 	}
-	t2, err := f.History.Overlay(ctx, m.env.Commits[stateH2], fix)
+	t2, err := f.History.Overlay(ctx, m.env.Commits[stateH2], s.fix)
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
 	out := OriginRuns{Achievable: Unclear}
-	t2 = fr.Narrowed.apply(t2)
-	patch, err := f.History.Patch(ctx, m.env.Commits[stateB2], m.env.Commits[stateH2], fix.Code())
+	t2 = s.fixRuns.Narrowed.apply(t2)
+	patch, err := f.History.Patch(ctx, m.env.Commits[stateB2], m.env.Commits[stateH2], s.fix.Code())
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
@@ -83,15 +79,15 @@ func (f *family) runReplayOrigin(ctx context.Context, c *pipeline.Case) (pipelin
 	if err != nil {
 		return pipeline.Outcome{}, err
 	}
-	out.read(cells, fr)
+	out.read(cells, s.fixRuns)
 	if len(specs) > 2 && (out.Achievable == Proven || f.set.AllRuns) { // a whole suite: only for a gold that there may be
 		if cells, err = m.rounds(ctx, specs[2:], nil, nil); err != nil {
 			return pipeline.Outcome{}, err
 		}
-		out.keep(cells[0], tr)
+		out.keep(cells[0], s.taskRuns)
 	}
 	if out.Achievable == Proven && out.SuiteKept {
-		if out.Gold, err = m.goldPatch(ctx, task, fix, patch); err != nil {
+		if out.Gold, err = m.goldPatch(ctx, s.task, s.fix, patch); err != nil {
 			return pipeline.Outcome{}, err
 		}
 	}

@@ -67,7 +67,7 @@ func TestSharedRecipe(t *testing.T) {
 		t.Errorf("the model was asked %d times for %d states", len(ask.Heard), len(kept))
 	}
 	for state, r := range kept {
-		if !r.Accepted || r.Hinted != (state != "b1") || (r.Session == nil) != r.Hinted {
+		if !r.Accepted || r.Hinted != (state != "h2") || (r.Session == nil) != r.Hinted {
 			t.Errorf("%s: accepted %v, hinted %v: %s", state, r.Accepted, r.Hinted, r.Reason)
 		}
 		for _, trial := range r.Trials {

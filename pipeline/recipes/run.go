@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -11,12 +12,44 @@ import (
 // RunVersion is part of every run's key: it is raised when the same commands would be read differently, or run with other defaults.
 const RunVersion = 2
 
-// RunKind is the kind of work that one run of a state's tests is: a run that showed a recipe to work is not done again where its outcome
-// is wanted.
-const RunKind = "test-run"
+// Run is one run of a state's tests that was not started yet.
+type Run struct {
+	Recipe replay.Recipe
+	Tool   replay.Runner
+	Target replay.Target
+	Job    replay.Job // without its environment
+}
 
-// RunInputs is everything that a run's result depends on.
-func RunInputs(sandbox string, r replay.Recipe, j replay.Job, repeat int) any {
+// Observed is what a run came to, as the store keeps it.
+type Observed struct {
+	Report     replay.Report     `json:"report,omitzero"`
+	Log        string            `json:"log,omitempty"` // what the steps printed, cut in the middle
+	Conditions replay.Conditions `json:"conditions,omitzero"`
+}
+
+// Work names a run in the store: one that showed a recipe to work is not done again where its outcome is wanted, nor one of another candidate's.
+// The repeat's number is part of the name: repeats are runs of their own.
+func (r Run) Work(sandbox, label string, repeat int) pipeline.Work {
+	return pipeline.Work{Kind: "test-run", Label: label, Inputs: r.inputs(sandbox, repeat)}
+}
+
+// Start prepares the environment, if it is gone, and runs the job in it. Its errors are the machinery's.
+func (r Run) Start(ctx context.Context, s replay.Sandbox) (Observed, replay.Result, error) {
+	job := r.Job // nothing of the caller is written to: it may be gone already
+	var err error
+	if job.Env, err = s.Prepare(ctx, r.Recipe, job.Tree); err != nil {
+		return Observed{}, replay.Result{}, fmt.Errorf("preparing the environment: %w", err)
+	}
+	res, err := s.Run(ctx, job)
+	if err != nil {
+		return Observed{}, res, err
+	}
+	return Observed{r.Tool.Parse(r.Recipe, r.Target, res), logOf(res), res.Conditions}, res, nil
+}
+
+// inputs are everything that a run's result depends on.
+func (r Run) inputs(sandbox string, repeat int) any {
+	j := r.Job
 	type file struct {
 		Path pipeline.Text
 		Mode uint32
@@ -37,7 +70,7 @@ func RunInputs(sandbox string, r replay.Recipe, j replay.Job, repeat int) any {
 		}
 		overlays = append(overlays, k)
 	}
-	key := []any{RunVersion, sandbox, r.Fingerprint, j.Tree.ID(), overlays, j.Steps, j.Limits, repeat}
+	key := []any{RunVersion, sandbox, r.Recipe.Fingerprint, j.Tree.ID(), overlays, j.Steps, j.Limits, repeat}
 	if j.Ahead != 0 {
 		key = append(key, j.Ahead)
 	}
@@ -49,8 +82,8 @@ const (
 	stepLimit = 64 << 10  // of each stream of a step
 )
 
-// LogOf is what people read of a run.
-func LogOf(res replay.Result) string {
+// logOf is what people read of a run.
+func logOf(res replay.Result) string {
 	var b strings.Builder
 	for _, s := range res.Steps {
 		if s.Stop == replay.Skipped {

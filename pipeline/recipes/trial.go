@@ -23,14 +23,11 @@ type Trial struct {
 	Failed string `json:"failed,omitempty"` // how installing failed; "" if it did not
 	// Image is the digest of the environment's image, "" where there is none, and Installed the end of what installing printed, which is where
 	// tools say which versions they brought; "" if another store's run had installed it.
-	Image     string        `json:"image,omitempty"`
-	Installed string        `json:"installed,omitempty"`
-	Ran       bool          `json:"-"` // the tests were started; else it was only installed
-	Report    replay.Report `json:"report,omitzero"`
-	Log       string        `json:"log,omitempty"` // the end of what the last part printed
-	Wall      time.Duration `json:"wall_ns,omitempty"`
-	// Conditions are those of the run: who wants its outcome wants to know them.
-	Conditions replay.Conditions `json:"conditions,omitzero"`
+	Image     string `json:"image,omitempty"`
+	Installed string `json:"installed,omitempty"`
+	Ran       bool   `json:"-"` // the tests were started; else it was only installed, and Log is what that printed
+	Observed
+	Wall time.Duration `json:"wall_ns,omitempty"`
 }
 
 // Tests counts those that ran: neither skipped nor missing.
@@ -107,12 +104,12 @@ func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recip
 		env, err := l.Sandbox.Prepare(ctx, r, s.tree)
 		var failed *replay.InstallError
 		if errors.As(err, &failed) {
-			return Trial{Failed: failed.Error(), Log: failed.Log}, nil
+			return Trial{Failed: failed.Error(), Observed: Observed{Log: failed.Log}}, nil
 		}
 		if errors.Is(err, replay.ErrInstallTime) {
 			err = pipeline.Permanent(err) // it took long enough: the next run tries again, this one does not
 		}
-		return Trial{Log: env.Log, Image: env.Digest, Installed: last(env.Log, installedBytes)}, err
+		return Trial{Observed: Observed{Log: env.Log}, Image: env.Digest, Installed: last(env.Log, installedBytes)}, err
 	})
 }
 
@@ -121,23 +118,14 @@ func (l *Ladder) run(ctx context.Context, q Request, s state, r replay.Recipe) (
 	if err != nil {
 		return Trial{}, pipeline.Permanent(err)
 	}
-	job := replay.Job{Name: fmt.Sprintf("state %.12s", s.commit), Tree: s.tree, Steps: tool.Steps(r, s.target), Limits: l.Limits}
-	w := pipeline.Work{
-		Kind: RunKind, Label: fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), Inputs: RunInputs(l.Sandbox.Name(), r, job, 1),
-	}
+	run := Run{r, tool, s.target, replay.Job{
+		Name: fmt.Sprintf("state %.12s", s.commit), Tree: s.tree, Steps: tool.Steps(r, s.target), Limits: l.Limits,
+	}}
+	w := run.Work(l.Sandbox.Name(), fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), 1)
 	t, err := once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
-		env, err := l.Sandbox.Prepare(ctx, r, s.tree) // what was prepared in an earlier run may be gone
-		if err != nil {
-			return Trial{}, fmt.Errorf("preparing the environment: %w", err)
-		}
-		job := job
-		job.Env = env
 		started := l.now()
-		res, err := l.Sandbox.Run(ctx, job)
-		if err != nil {
-			return Trial{}, err
-		}
-		return Trial{Report: tool.Parse(r, s.target, res), Log: LogOf(res), Wall: l.now().Sub(started), Conditions: res.Conditions}, nil
+		o, _, err := run.Start(ctx, l.Sandbox)
+		return Trial{Observed: o, Wall: l.now().Sub(started)}, err
 	})
 	t.Ran = err == nil
 	return t, err
