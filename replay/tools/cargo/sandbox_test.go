@@ -1,14 +1,9 @@
 package cargo_test
 
 import (
-	"context"
-	"os"
-	"slices"
 	"testing"
 
 	"sluice/replay"
-	"sluice/replay/docker"
-	"sluice/replay/docker/images"
 	"sluice/replay/tools"
 	"sluice/replay/tools/cargo"
 	"sluice/replay/tools/tooltest"
@@ -60,53 +55,13 @@ func workspaceTree(answer string) tooltest.Tree {
 	}
 }
 
-// box is a sandbox of the engine that is there; the environments of the test are removed at its end.
-func box(t *testing.T, made map[string]bool) replay.Sandbox {
-	t.Helper()
-	skip := func(err error) {
-		if os.Getenv("SLUICE_REQUIRE_DOCKER") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	engine, err := images.Open(t.Context(), "")
-	if err != nil {
-		skip(err)
-	}
-	list, err := engine.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(list, func(i images.Image) bool { return i.Name == cargo.Image }) {
-		skip(docker.ErrNoImage)
-	}
-	s, err := docker.New(t.Context(), docker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = s.Close()
-		list, err := engine.List(context.Background())
-		if err != nil {
-			t.Error(err)
-		}
-		list = slices.DeleteFunc(list, func(i images.Image) bool { return !made[i.ID] })
-		if _, err := engine.Remove(context.Background(), list); err != nil {
-			t.Error(err)
-		}
-		_ = engine.Close()
-	})
-	return s
-}
-
 // TestWorkspace: states that differ in sources only share an environment, and nothing of one is in the other. Of the second one only a
 // target is compiled, with what it needs.
 func TestWorkspace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it installs from the registry, and compiles")
 	}
-	made := map[string]bool{}
-	s := box(t, made)
+	b := tooltest.Docker(t, cargo.Image)
 	for _, c := range []struct {
 		answer string
 		target replay.Target
@@ -129,22 +84,13 @@ func TestWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		env, err := s.Prepare(t.Context(), r, tree)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, env.Log)
-		}
-		made[env.ID] = true
 		run, err := tools.For(r.Runner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := s.Run(t.Context(), replay.Job{Name: "workspace", Tree: tree, Env: env, Steps: run.Steps(r, c.target)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tooltest.Diff(t, run.Parse(r, c.target, res), tooltest.View{Phases: "ok ok ok", Tests: c.want})
+		tooltest.Diff(t, b.Report(t, run, r, tree, c.target), tooltest.View{Phases: "ok ok ok", Tests: c.want})
 	}
-	if len(made) != 1 {
-		t.Errorf("states that differ in sources only have %d environments", len(made))
+	if len(b.Made) != 1 {
+		t.Errorf("states that differ in sources only have %d environments", len(b.Made))
 	}
 }

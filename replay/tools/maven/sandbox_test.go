@@ -3,7 +3,6 @@
 package maven_test
 
 import (
-	"errors"
 	"os/exec"
 	"testing"
 
@@ -84,22 +83,11 @@ func states(t *testing.T, b tooltest.Box) {
 	for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
 		tree := modulesTree(answer)
 		r := detect(t, tree, "a/src/main/java/org/x/A.java")
-		env, err := b.Prepare(t.Context(), r, tree)
-		if failed := new(replay.InstallError); errors.As(err, &failed) {
-			t.Fatalf("%v\n%s", err, failed.Log)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		run, err := tools.For(r.Runner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := b.Run(t.Context(), replay.Job{Name: "modules", Tree: tree, Env: env, Steps: run.Steps(r, replay.Target{})})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tooltest.Diff(t, run.Parse(r, replay.Target{}, res), tooltest.View{Phases: "ok ok ok", Tests: `
+		tooltest.Diff(t, b.Report(t, run, r, tree, replay.Target{}), tooltest.View{Phases: "ok ok ok", Tests: `
 			b/src/test/java/org/x/BTest.java::findsWhatWasInstalled pass
 			b/src/test/java/org/x/BTest.java::usesTheStateOfTheOtherModule ` + want + "\n"})
 	}

@@ -70,7 +70,7 @@ func TestWorkspace(t *testing.T) {
 	if !box.Capabilities().Overlay {
 		skip(t, "without overlays nobody can write to an environment")
 	}
-	ids := map[string]bool{}
+	b := tooltest.Box{Sandbox: box, Made: map[string]bool{}}
 	for range 2 { // what the first round spoils, the second does not see
 		for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
 			tree := workspaceTree(t, answer)
@@ -78,25 +78,16 @@ func TestWorkspace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			env, err := box.Prepare(t.Context(), r, tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids[env.ID] = true
 			run, err := tools.For(r.Runner)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := box.Run(t.Context(), replay.Job{Name: "workspace", Tree: tree, Env: env, Steps: run.Steps(r, replay.Target{})})
-			if err != nil {
-				t.Fatal(err)
-			}
-			tooltest.Diff(t, run.Parse(r, replay.Target{}, res), tooltest.View{Phases: "ok ok ok", Tests: `
+			tooltest.Diff(t, b.Report(t, run, r, tree, replay.Target{}), tooltest.View{Phases: "ok ok ok", Tests: `
 				packages/a/test/a.js::finds what was installed pass
 				packages/a/test/a.js::uses the state of the other package ` + want + "\n"})
 		}
 	}
-	if len(ids) != 1 {
-		t.Errorf("states that differ in sources only have %d environments", len(ids))
+	if len(b.Made) != 1 {
+		t.Errorf("states that differ in sources only have %d environments", len(b.Made))
 	}
 }

@@ -2,6 +2,7 @@ package tooltest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"testing"
@@ -24,6 +25,24 @@ func (b Box) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (repla
 		b.Made[env.ID] = true
 	}
 	return env, err
+}
+
+// Report prepares the environment of a state, runs the tests of a target over it, and reads what they left. A test whose environment does not
+// install ends with the log.
+func (b Box) Report(t *testing.T, run replay.Runner, r replay.Recipe, tree replay.Tree, target replay.Target) replay.Report {
+	t.Helper()
+	env, err := b.Prepare(t.Context(), r, tree)
+	if failed := new(replay.InstallError); errors.As(err, &failed) {
+		t.Fatalf("%v\n%s", err, failed.Log)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := b.Run(t.Context(), replay.Job{Name: "state", Tree: tree, Env: env, Steps: run.Steps(r, target)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.Parse(r, target, res)
 }
 
 // Docker is a sandbox of the engine that is there, if it has the image; the environments of the test are removed at its end.
