@@ -1,11 +1,13 @@
 package docker
 
 import (
+	"io"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/pkg/stdcopy"
 
 	"sluice/replay"
 )
@@ -46,5 +48,37 @@ func TestAlone(t *testing.T) {
 				t.Error("the list was asked for in vain")
 			}
 		})
+	}
+}
+
+// TestCountsFromWithin: the control group is read by a command of ours, which counts itself; engines' own numbers may take a second.
+func TestCountsFromWithin(t *testing.T) {
+	t.Parallel()
+	for printed, want := range map[string]int{"3\n": 2, "41\n": 40, "": -1, "max\n": -1, "1\n": -1, "0\n": -1} {
+		t.Run(printed, func(t *testing.T) {
+			t.Parallel()
+			s := fakeEngine(t, map[string]http.HandlerFunc{
+				"/c/exec":       say(map[string]string{"Id": "e"}),
+				"/exec/e/start": printing(printed),
+			})
+			b := &box{s: s, id: "c"}
+			n, ok := b.counted(t.Context())
+			if ok != (want >= 0) || ok && n != want {
+				t.Errorf("counted %d, %v", n, ok)
+			}
+		})
+	}
+}
+
+// printing answers the start of a command with what it prints, as an engine does: by taking the connection over.
+func printing(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+		stdcopy.NewStdWriter(conn, stdcopy.Stdout).Write([]byte(text))
 	}
 }
