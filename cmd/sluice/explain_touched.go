@@ -27,13 +27,13 @@ func decisiveText(d foresight.Decisive) string {
 	}{{"task", "the task", d.Task}, {"anticipation", "the fix", d.Anticipation}} {
 		n := 0
 		for _, m := range side.marks.Tests {
-			if m.Touched {
+			if m.Touched == touched.Yes {
 				n++
 			}
 		}
 		fmt.Fprintf(&b, "%s: %s touched %d of %d tests\n", side.name, side.change, n, len(side.marks.Tests))
 		for _, m := range side.marks.Tests {
-			fmt.Fprintf(&b, "    %s\n", oneLine(markLine(m, side.marks.Unknown)))
+			fmt.Fprintf(&b, "    %s\n", oneLine(markLine(m)))
 		}
 		for _, u := range side.marks.Unclear {
 			fmt.Fprintf(&b, "    touched too, and maybe used by tests of other files: %s\n", oneLine(printable(string(u))))
@@ -42,14 +42,14 @@ func decisiveText(d foresight.Decisive) string {
 	return b.String()
 }
 
-func markLine(m touched.Mark, unknown bool) string {
+func markLine(m touched.Mark) string {
 	switch {
-	case m.Touched && m.By != "":
+	case m.By != "":
 		return fmt.Sprintf("%s: %s %s", printable(m.ID), m.How, printable(m.By))
-	case m.Touched:
+	case m.How != "":
 		return fmt.Sprintf("%s: %s", printable(m.ID), m.How)
-	case unknown:
-		return printable(m.ID) + ": not known"
+	case m.Touched == touched.No:
+		return printable(m.ID) + ": not touched"
 	}
-	return printable(m.ID) + ": not touched"
+	return printable(m.ID) + ": " + string(m.Touched)
 }

@@ -15,9 +15,9 @@ import (
 func TestDecisiveText(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(foresight.Decisive{
-		Task: touched.Marks{Tests: []touched.Mark{{ID: "m::TestA"}}, Unknown: true},
+		Task: touched.Marks{Tests: []touched.Mark{{ID: "m::TestA", Touched: touched.Unknown}}},
 		Anticipation: touched.Marks{
-			Tests:   []touched.Mark{{ID: "m::TestB", Touched: true, How: "uses", By: "table"}, {ID: "m::TestC", Touched: true, How: "added"}, {ID: "m::TestD"}},
+			Tests:   []touched.Mark{{ID: "m::TestB", Touched: touched.Yes, How: "uses", By: "table"}, {ID: "m::TestC", Touched: touched.Yes, How: "added"}, {ID: "m::TestD", Touched: touched.Unsure}},
 			Unclear: []pipeline.Text{[]byte("testdata/x.txt")},
 		},
 	})
@@ -25,8 +25,8 @@ func TestDecisiveText(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, ok := readDecisive(b)
-	want := "task: the task touched 0 of 1 tests\n    m::TestA: not known\nanticipation: the fix touched 2 of 3 tests\n" +
-		"    m::TestB: uses table\n    m::TestC: added\n    m::TestD: not touched\n    touched too, and maybe used by tests of other files: testdata/x.txt\n"
+	want := "task: the task touched 0 of 1 tests\n    m::TestA: unknown\nanticipation: the fix touched 2 of 3 tests\n" +
+		"    m::TestB: uses table\n    m::TestC: added\n    m::TestD: unsure\n    touched too, and maybe used by tests of other files: testdata/x.txt\n"
 	if diff := cmp.Diff(want, decisiveText(d)); diff != "" || !ok {
 		t.Errorf("%v %s", ok, diff)
 	}

@@ -19,7 +19,7 @@ type Decisive struct {
 // touched marks the decisive tests. It rejects nothing.
 func (f *family) touched() pipeline.Stage {
 	return pipeline.Stage{
-		Name: "touched", Version: 1, Pool: pipeline.Git,
+		Name: "touched", Version: 2, Pool: pipeline.Git,
 		Reads: []string{evLink, evEnvironment, evGold}, Makes: []string{evDecisive},
 		Run: f.runTouched,
 	}

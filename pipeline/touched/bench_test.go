@@ -104,7 +104,7 @@ func (s *shares) look(t *testing.T, h *history.History, c gitrepo.Change, report
 		s.file(t, h, c, r, f, ids)
 	}
 	for _, m := range got.Mark(r, ids).Tests {
-		if s.ids++; m.Touched {
+		if s.ids++; m.How != "" {
 			s.marked++
 		}
 	}

@@ -1,7 +1,7 @@
 // Package touched says which tests of a report a change touched: it reads the change's test files before and after, has them compared
 // by package testcode, and asks the test tool which ids those functions are.
 //
-// That a test is not touched is known only as far as its own file tells: what changed besides and may matter to it is listed. The
+// That a test is not touched is said only where its own file tells and nothing else changed that may matter to it. The
 // package runs nothing and decides nothing about a candidate.
 package touched
 
@@ -112,10 +112,21 @@ func read(ctx context.Context, h *history.History, commit, path string) ([]byte,
 	return b, nil
 }
 
+// Answer says whether a change touched a test.
+type Answer string
+
+// The answers.
+const (
+	Yes     Answer = "yes"
+	No      Answer = "no"      // nothing that the change touches can matter to it, as far as names tell
+	Unsure  Answer = "unsure"  // the change touches what the test may use: see How, or Unclear
+	Unknown Answer = "unknown" // the test tool does not tell which functions its ids are
+)
+
 // Mark is what a change did to one test of a report.
 type Mark struct {
 	ID      string       `json:"id"`
-	Touched bool         `json:"touched"`
+	Touched Answer       `json:"touched"`
 	How     testcode.How `json:"how,omitempty"`
 	By      string       `json:"by,omitempty"` // the name that it uses, of what the change touches
 }
@@ -125,13 +136,11 @@ type Marks struct {
 	Tests []Mark `json:"tests"`
 	// Unclear are names and files that the change touches and that tests may use of which the same file does not tell.
 	Unclear []pipeline.Text `json:"unclear,omitempty"`
-	// Unknown says that the test tool does not tell which functions its ids are: then none is marked as touched.
-	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Mark says of each id whether the change touched it. What the change deleted is in no report of its head.
 func (c Change) Mark(r replay.Recipe, ids []string) Marks {
-	out := Marks{Tests: make([]Mark, len(ids))}
+	out, known := Marks{Tests: make([]Mark, len(ids)), Unclear: c.unclear()}, true
 	place := map[string]int{}
 	for i, id := range ids {
 		out.Tests[i].ID = id
@@ -139,23 +148,46 @@ func (c Change) Mark(r replay.Recipe, ids []string) Marks {
 	}
 	for _, f := range c.Files {
 		for _, t := range f.Touched {
-			mine, known := tools.Of(r, Function(string(f.Path), t.Test), ids)
-			out.Unknown = out.Unknown || !known
+			mine, ok := tools.Of(r, Function(string(f.Path), t.Test), ids)
+			known = known && ok
 			for _, id := range mine {
-				if m := &out.Tests[place[id]]; t.How != testcode.Deleted && !m.Touched {
-					m.Touched, m.How, m.By = true, t.How, t.By
+				if m := &out.Tests[place[id]]; t.How != testcode.Deleted && m.How == "" {
+					m.How, m.By = t.How, t.By
 				}
 			}
 		}
+	}
+	for i := range out.Tests {
+		out.Tests[i].Touched = out.answer(out.Tests[i], known)
+	}
+	return out
+}
+
+// unclear lists what the change touches besides tests and what they use of their own file.
+func (c Change) unclear() (all []pipeline.Text) {
+	for _, f := range c.Files {
 		for _, name := range f.Elsewhere {
-			out.Unclear = append(out.Unclear, pipeline.Text(string(f.Path)+": "+name))
+			all = append(all, pipeline.Text(string(f.Path)+": "+name))
 		}
 		if f.Unread {
-			out.Unclear = append(out.Unclear, f.Path)
+			all = append(all, f.Path)
 		}
 	}
-	out.Unclear = append(out.Unclear, c.Others...)
-	return out
+	return append(all, c.Others...)
+}
+
+func (m Marks) answer(t Mark, known bool) Answer {
+	switch {
+	case t.How == testcode.Unsure:
+		return Unsure
+	case t.How != "":
+		return Yes
+	case !known:
+		return Unknown
+	case len(m.Unclear) > 0:
+		return Unsure
+	}
+	return No
 }
 
 // Function is a test of a file in the words of test tools.

@@ -8,6 +8,8 @@ import (
 
 	"sluice/miners/gitrepo"
 	"sluice/miners/gitrepo/gittest"
+	"sluice/miners/lang/testcode"
+	"sluice/pipeline"
 	"sluice/pipeline/history"
 	"sluice/replay"
 )
@@ -85,14 +87,35 @@ func TestMark(t *testing.T) {
 		got = append(got, string(u))
 	}
 	want := []string{
-		"example.com/m/a::TestA true uses table", "example.com/m/a::TestB false  ", "example.com/m/a::TestC true added ", "example.com/m/a::TestC/x true added ",
-		"example.com/m::TestOld true moved ", "example.com/m/b::TestA false  ",
+		"example.com/m/a::TestA yes uses table", "example.com/m/a::TestB unsure  ", "example.com/m/a::TestC yes added ", "example.com/m/a::TestC/x yes added ",
+		"example.com/m::TestOld yes moved ", "example.com/m/b::TestA unsure  ",
 		"a/a_test.go: table", "a/util_test.go: help", "a/testdata/x.txt",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if all := c.Mark(replay.Recipe{Runner: "none"}, ids); !all.Unknown || all.Tests[0].Touched {
+	if all := c.Mark(replay.Recipe{Runner: "none"}, ids); all.Tests[0].Touched != Unknown {
 		t.Errorf("%+v", all)
+	}
+}
+
+// TestAnswers: no is said only where nothing else was touched.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	r := replay.Recipe{Runner: "gotest", Module: "example.com/m"}
+	test := testcode.Test{Path: []testcode.Name{{"TestA"}}}
+	for _, tt := range []struct {
+		name   string
+		change Change
+		want   Answer
+	}{
+		{"nothing of its file", Change{}, No},
+		{"data besides", Change{Others: []pipeline.Text{[]byte("testdata/x")}}, Unsure},
+		{"it itself", Change{Files: []File{{Path: []byte("a/a_test.go"), Change: testcode.Change{Touched: []testcode.Touch{{Test: test, How: testcode.Modified}}}}}}, Yes},
+		{"a piece of unknown use", Change{Files: []File{{Path: []byte("a/a_test.go"), Change: testcode.Change{Touched: []testcode.Touch{{Test: test, How: testcode.Unsure}}}}}}, Unsure},
+	} {
+		if got := tt.change.Mark(r, []string{"example.com/m/a::TestA"}).Tests[0].Touched; got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
