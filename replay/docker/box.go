@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -173,15 +172,16 @@ func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]
 
 // settle finds out what the exit of a step means, and ends what it left running.
 func (b *box) settle(ctx context.Context, r *replay.StepResult) (err error) {
+	w, heard := b.witness(ctx)
 	if r.ExitCode != 0 {
-		if r.Stop, err = b.failure(ctx, r.ExitCode); err != nil {
+		if r.Stop, err = b.failure(ctx, r.ExitCode, w, heard); err != nil {
 			return err
 		}
 	}
 	if r.Stop == replay.OOM {
 		return b.halt(ctx) // what it left in shared memory would kill the next step
 	}
-	alone, known := b.alone(ctx)
+	alone, known := b.alone(ctx, w)
 	if known && alone {
 		return nil
 	}
@@ -192,8 +192,7 @@ func (b *box) settle(ctx context.Context, r *replay.StepResult) (err error) {
 // failure tells the ways apart in which a command can end with a code other than 0. The memory limit counts if the
 // kernel killed anything of the job: a runner that reports its child's death by a code of its own ran out of memory too.
 // A failure on a full disk is the machine's. Where no memory is left to ask in, it was the memory.
-func (b *box) failure(ctx context.Context, code int) (replay.Stop, error) {
-	w, heard := b.witness(ctx)
+func (b *box) failure(ctx context.Context, code int, w witness, heard bool) (replay.Stop, error) {
 	if !heard && code == codeKilled && b.filled(ctx) {
 		return replay.OOM, nil
 	}
@@ -210,14 +209,17 @@ func (b *box) failure(ctx context.Context, code int) (replay.Stop, error) {
 	return replay.Exited, nil
 }
 
-// alone reports whether only the container's own two processes are left. A child that is just about to end gets a
-// moment. known is false where the engine cannot tell.
-func (b *box) alone(ctx context.Context) (alone, known bool) {
+// alone reports whether only the container's own two processes are left, by what the kernel just told. A child that is just about to end
+// gets a moment. known is false where the engine cannot tell.
+func (b *box) alone(ctx context.Context, w witness) (alone, known bool) {
 	for _, wait := range []time.Duration{0, 30 * time.Millisecond, 170 * time.Millisecond} {
-		if wait > 0 && b.s.o.Clock.Wait(ctx, wait) != nil {
-			return false, false
+		if wait > 0 {
+			if b.s.o.Clock.Wait(ctx, wait) != nil {
+				return false, false
+			}
+			w, _ = b.witness(ctx)
 		}
-		n, err := b.processes(ctx)
+		n, err := b.processes(ctx, w)
 		if err != nil {
 			return false, false
 		}
@@ -261,10 +263,10 @@ func (b *box) stats(ctx context.Context) (stats container.StatsResponse, err err
 }
 
 // processes counts those of the container. The control group knows; a list of processes would miss one that forks and ends all the time, so
-// that it is asked for only where nothing else tells the count.
-func (b *box) processes(ctx context.Context) (int, error) {
-	if n, ok := b.counted(ctx); ok {
-		return n, nil
+// that it is asked for last. The witness is first: an engine may tell its numbers once a second only, which is longer than most steps take.
+func (b *box) processes(ctx context.Context, w witness) (int, error) {
+	if w.processes > 0 {
+		return w.processes, nil
 	}
 	if stats, err := b.stats(ctx); err == nil && stats.PidsStats.Current > 0 {
 		return int(stats.PidsStats.Current), nil
@@ -274,17 +276,6 @@ func (b *box) processes(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return living(top.Processes), nil
-}
-
-// counted reads the control group's count (version 2 or 1) from within, as witness does: engines tell their numbers once a second only, which
-// is longer than most steps take. ok is false where the group is not shown, or where no process is left to ask with.
-func (b *box) counted(ctx context.Context) (n int, ok bool) {
-	out, err := b.output(ctx, "/bin/cat", "/sys/fs/cgroup/pids.current", "/sys/fs/cgroup/pids/pids.current")
-	if err != nil {
-		return 0, false
-	}
-	n, err = strconv.Atoi(strings.TrimSpace(string(out)))
-	return n - 1, err == nil && n > 1 // without the one that asks
 }
 
 // living counts processes that have not ended; the command is the last column of ps.

@@ -163,6 +163,8 @@ func TestParseWitness(t *testing.T) {
 	}{
 		{"version 1", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n" + df, witness{kills: 3}},
 		{"version 2", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 2\noom_group_kill 0\n" + df, witness{kills: 2}},
+		{"processes, without the one that asks", "processes 3\noom_kill 0\n" + df, witness{processes: 2}},
+		{"no count", "processes \noom_kill 0\n" + df, witness{}},
 		{"full", "oom_kill 0\nFilesystem x\noverlay   264212084  264200000  100  100% /\n", witness{full: true}},
 		{"nothing", "", witness{}},
 		{"noise", "oom_kill x\noverlay a b c 1% /\n", witness{}},

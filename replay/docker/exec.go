@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	// A command is looked at after firstPoll, then at intervals that grow with its age by a 16th, to lastPoll: so little is waited in vain.
 	firstPoll = 5 * time.Millisecond
 	lastPoll  = 100 * time.Millisecond
 	// checkEvery is how often a running step's container is looked at: is it alive, and how much has it written.
@@ -105,7 +106,7 @@ func (b *box) await(ctx context.Context, id string, limit time.Time) (ending, er
 		if err := clock.Wait(ctx, min(wait, limit.Sub(now))); err != nil {
 			return ending{}, fmt.Errorf("waiting for a command: %w", err)
 		}
-		wait = min(wait*5/4, lastPoll)
+		wait = min(wait*17/16, lastPoll)
 	}
 }
 
@@ -155,15 +156,17 @@ func (b *box) outputAs(ctx context.Context, user string, argv ...string) ([]byte
 	return out.Bytes(), nil
 }
 
-// witness is what the kernel knows about a failure.
+// witness is what the kernel knows about a container.
 type witness struct {
-	kills int  // at the container's memory limit since it was started
-	full  bool // the disk under the container has no room
+	kills     int  // at the container's memory limit since it was started
+	full      bool // the disk under the container has no room
+	processes int  // in the container's control group, without the one that asks; 0: not known
 }
 
 // witnessScript prints the counters of the control group (version 2 or 1) and the room on the disk. It runs as root from
-// the image's own files, so the steps' user cannot answer in its place.
-const witnessScript = `cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; df -Pk /`
+// the image's own files, so the steps' user cannot answer in its place. Processes are counted before it has any of its own.
+const witnessScript = `cd /sys/fs/cgroup; read n <pids.current || read n <pids/pids.current; echo processes $n
+cat memory.events memory/memory.oom_control; df -Pk /`
 
 // witness asks; what cannot be read is not held against anyone. heard is false if there was no answer.
 func (b *box) witness(ctx context.Context) (w witness, heard bool) {
@@ -175,8 +178,9 @@ func (b *box) witness(ctx context.Context) (w witness, heard bool) {
 }
 
 var (
-	oomCounter = regexp.MustCompile(`(?m)^oom_kill (\d+)$`)
-	freeBlocks = regexp.MustCompile(`(?m)^\S+ +\d+ +\d+ +(\d+) +\d+% +/$`)
+	oomCounter   = regexp.MustCompile(`(?m)^oom_kill (\d+)$`)
+	freeBlocks   = regexp.MustCompile(`(?m)^\S+ +\d+ +\d+ +(\d+) +\d+% +/$`)
+	processCount = regexp.MustCompile(`(?m)^processes (\d+)$`)
 )
 
 // leastFree is the room, in KiB, below which a disk counts as full.
@@ -185,7 +189,8 @@ const leastFree = 4 << 10
 func parseWitness(b []byte) witness {
 	free, known := number(freeBlocks, b)
 	kills, _ := number(oomCounter, b)
-	return witness{kills: kills, full: known && free < leastFree}
+	processes, _ := number(processCount, b)
+	return witness{kills: kills, full: known && free < leastFree, processes: max(0, processes-1)}
 }
 
 func number(re *regexp.Regexp, b []byte) (n int, ok bool) {
