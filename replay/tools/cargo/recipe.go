@@ -3,6 +3,7 @@ package cargo
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -50,6 +51,10 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	}
 	r.Base = tc.base()
 	r.Notes = w.notes(tc, conf)
+	if t.Has(path.Join(root, nextestFile)) {
+		maps.Copy(r.Env, nextest)
+		r.Notes = append(r.Notes, "the project has settings for nextest: each test runs in a process of its own; its retries, groups and set-up scripts are not taken over")
+	}
 	if conf.vendored {
 		return r, nil
 	}
@@ -125,6 +130,13 @@ func environment(flags string) map[string]string {
 		"RUSTFLAGS": strings.TrimSpace("--cap-lints=warn " + flags),
 	}
 }
+
+// nextestFile holds the settings of nextest (https://nexte.st/docs/configuration/): a project that has it has tests that may need a
+// process each.
+const nextestFile = ".config/nextest.toml"
+
+// nextest is what nextest tells the tests that it runs (https://nexte.st/docs/configuration/env-vars/). The program that runs them goes by it too.
+var nextest = map[string]string{"NEXTEST": "1", "NEXTEST_EXECUTION_MODE": "process-per-test"}
 
 func (w *workspace) notes(tc chosen, conf config) []string {
 	var list []string

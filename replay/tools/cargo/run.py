@@ -4,7 +4,8 @@
 # build: compiles all targets that have tests, and notes what cargo says of each. A target that does not compile stops no other.
 # test: runs the programs, one after the other, as cargo would: in their package's folder, with its variables. The test library of
 #       Rust writes its events as JSON for those who ask for what is unstable; nothing else is switched by that. What was not asked for a report
-#       (harness = false) is one test, which passes when its program exits 0. Then the examples in the documentation.
+#       (harness = false) is one test, which passes when its program exits 0. Then the examples in the documentation. Where the project has
+#       settings for nextest, each test has a process of its own, as there.
 # source: compiles the same packages without their tests, if something did not compile. Without the tests' dependencies others have other
 #       features, so little of what is there can be used.
 import re
@@ -69,6 +70,11 @@ class Tests:
             self.ended(self.execute([exe], p["dir"], variables)[0])
             return
         names = listed(exe, p["dir"], variables)
+        if names and variables.get("NEXTEST_EXECUTION_MODE") == "process-per-test":
+            for test in names:
+                self.begin(name, "harness", list=[test])
+                self.ended(self.harness([exe, test, "--exact"], p["dir"], variables)[0])
+            return
         self.begin(name, "harness", list=names)
         end, began, over = self.harness([exe], p["dir"], variables)
         self.ended(end)

@@ -1,6 +1,7 @@
 package cargo_test
 
 import (
+	"maps"
 	"testing"
 
 	"sluice/replay"
@@ -92,5 +93,50 @@ func TestWorkspace(t *testing.T) {
 	}
 	if len(b.Made) != 1 {
 		t.Errorf("states that differ in sources only have %d environments", len(b.Made))
+	}
+}
+
+// apart is a crate whose tests count in one place: of those that share a process, only the first finds nothing there.
+func apart(more tooltest.Tree) tooltest.Tree {
+	tree := tooltest.Tree{
+		"Cargo.lock": "version = 3\n\n[[package]]\nname = \"one\"\nversion = \"0.1.0\"\n",
+		"Cargo.toml": "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+		"src/lib.rs": `#[cfg(test)] mod tests {
+			use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+			static N: AtomicUsize = AtomicUsize::new(0);
+			#[test] fn a() { assert_eq!(N.fetch_add(1, SeqCst), 0) }
+			#[test] fn b() { assert_eq!(N.fetch_add(1, SeqCst), 0) }
+			#[test] #[ignore] fn c() { panic!() }
+			#[test] fn d() { if std::env::var("NEXTEST").is_ok() { std::process::abort() } }
+		}`,
+	}
+	maps.Copy(tree, more)
+	return tree
+}
+
+// TestProcessForEachTest: a project with settings for nextest has a process for each of its tests, and one that crashes ends no other.
+func TestProcessForEachTest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles")
+	}
+	b := tooltest.Docker(t, cargo.Image)
+	for _, c := range []struct {
+		tree tooltest.Tree
+		want string
+	}{
+		{apart(nil), "one::tests::a pass\none::tests::b fail assertion\none::tests::c skip\none::tests::d pass\n"},
+		{apart(tooltest.Tree{".config/nextest.toml": "[profile.default]\nretries = 2\n"}),
+			"one::tests::a pass\none::tests::b pass\none::tests::c skip\none::tests::d error crash\n"},
+	} {
+		r, err := tools.Detect(t.Context(), c.tree, tools.Options{Paths: []string{"src/lib.rs"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Env["RUST_TEST_THREADS"] = "1" // or either of the two may be the first
+		run, err := tools.For(r.Runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tooltest.Diff(t, b.Report(t, run, r, c.tree, replay.Target{}), tooltest.View{Phases: "ok ok ok", Tests: c.want})
 	}
 }

@@ -6,8 +6,8 @@
 //
 // The events of Rust's test library are its only machine-readable report, and it calls them unstable: they are asked for with
 // RUSTC_BOOTSTRAP=1 in the environment of the test programs alone, never while anything is compiled, since build scripts look at that
-// variable. The other reporters have none (cargo's console) or run each test in a process of its own and have to be
-// installed (nextest), whose settings may also run a test twice. The package never reads a console where an event says the same.
+// variable. The other reporters have none (cargo's console) or have to be installed and may run a test twice (nextest): of projects that have
+// settings for nextest, each test runs in a process of its own, as it would there. The package never reads a console where an event says the same.
 package cargo
 
 import (
