@@ -221,6 +221,7 @@ func (m *matrix) rounds(ctx context.Context, specs []spec, first [][]observed, s
 			if len(runs[i]) >= n {
 				continue
 			}
+			s.Share = n > 1 && m.set.Repeats > 2 && s.Ahead == 0 && runs[i][0].Wall >= shareFrom
 			r, err := m.runs(ctx, s, n)
 			if err != nil {
 				return nil, err

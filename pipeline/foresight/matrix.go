@@ -19,7 +19,12 @@ type spec struct {
 	Overlays []replay.Overlay
 	Target   []string      // test files; none: everything
 	Ahead    time.Duration // of the clock
+	Share    bool          // repeats have in common what they compile
 }
+
+// shareFrom is how long a state's first run takes at least for its repeats to share what they compile. To make a shared layer takes about a
+// second, and a first run shares nothing: after most of them the candidate is out.
+const shareFrom = 5 * time.Second
 
 // matrix runs specs of one candidate.
 type matrix struct {
@@ -56,7 +61,7 @@ func (m *matrix) plan(ctx context.Context, s spec, repeat int) (recipes.Run, err
 		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
 		Steps: append(canaries(p.Recipe, s.Ahead), p.Tool.Steps(p.Recipe, p.Target)...),
 	}
-	if m.set.Repeats > 1 && s.Ahead == 0 {
+	if s.Share {
 		p.Job.Share = tools.Share(p.Recipe, p.Target, p.Job.Steps)
 	}
 	return p, nil

@@ -276,3 +276,30 @@ func TestCanary(t *testing.T) {
 		}
 	}
 }
+
+// TestLongRunsShare: repeats share what they compile from the second run of a state on, if the first took long and a third one comes.
+func TestLongRunsShare(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		wall    time.Duration
+		repeats int
+		want    string
+	}{
+		{shareFrom, 3, "#1 false, #2 true, #3 true"},
+		{shareFrom - 1, 3, "#1 false, #2 false, #3 false"},
+		{shareFrom, 2, "#1 false, #2 false"},
+	} {
+		m, _ := scripted(tt.repeats, nil)
+		var ran []string
+		m.runs = func(_ context.Context, s spec, repeat int) (observed, error) {
+			ran = append(ran, fmt.Sprintf("#%d %v", repeat, s.Share))
+			return observed{Observed: recipes.Observed{Report: report(tests{"a": "pass"}), Wall: tt.wall}}, nil
+		}
+		if _, err := m.rounds(t.Context(), []spec{{Name: "h2", State: stateH2}}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(ran, ", "); got != tt.want {
+			t.Errorf("%v, %d repeats: %s, want %s", tt.wall, tt.repeats, got, tt.want)
+		}
+	}
+}

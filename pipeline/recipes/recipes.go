@@ -53,9 +53,8 @@ type Once func(ctx context.Context, w pipeline.Work, f func(context.Context) ([]
 type Ladder struct {
 	History *history.History
 	Sandbox replay.Sandbox
-	Image   string           // base image of recipes; "" is the tool's
-	Limits  replay.Limits    // of one run
-	Clock   func() time.Time // measures runs; nil: they are not measured
+	Image   string        // base image of recipes; "" is the tool's
+	Limits  replay.Limits // of one run
 }
 
 // Request is a state that wants a recipe.

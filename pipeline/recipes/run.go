@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"sluice/pipeline"
 	"sluice/replay"
@@ -25,6 +26,7 @@ type Observed struct {
 	Report     replay.Report     `json:"report,omitzero"`
 	Log        string            `json:"log,omitempty"` // what the steps printed, cut in the middle
 	Conditions replay.Conditions `json:"conditions,omitzero"`
+	Wall       time.Duration     `json:"wall_ns,omitempty"` // what its steps took
 }
 
 // Work names a run in the store: one that showed a recipe to work is not done again where its outcome is wanted, nor one of another candidate's.
@@ -44,7 +46,11 @@ func (r Run) Start(ctx context.Context, s replay.Sandbox) (Observed, replay.Resu
 	if err != nil {
 		return Observed{}, res, err
 	}
-	return Observed{r.Tool.Parse(r.Recipe, r.Target, res), logOf(res), res.Conditions}, res, nil
+	o := Observed{Report: r.Tool.Parse(r.Recipe, r.Target, res), Log: logOf(res), Conditions: res.Conditions}
+	for _, s := range res.Steps {
+		o.Wall += s.Duration
+	}
+	return o, res, nil
 }
 
 // inputs are everything that a run's result depends on.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"time"
 
 	"sluice/miners/gitrepo"
 	"sluice/pipeline"
@@ -27,7 +26,6 @@ type Trial struct {
 	Installed string `json:"installed,omitempty"`
 	Ran       bool   `json:"-"` // the tests were started; else it was only installed, and Log is what that printed
 	Observed
-	Wall time.Duration `json:"wall_ns,omitempty"`
 }
 
 // Tests counts those that ran: neither skipped nor missing.
@@ -123,19 +121,11 @@ func (l *Ladder) run(ctx context.Context, q Request, s state, r replay.Recipe) (
 	}}
 	w := run.Work(l.Sandbox.Name(), fmt.Sprintf("recipe %.12s on %.12s", r.Fingerprint, s.commit), 1)
 	t, err := once(ctx, q.Once, w, func(ctx context.Context) (Trial, error) {
-		started := l.now()
 		o, _, err := run.Start(ctx, l.Sandbox)
-		return Trial{Observed: o, Wall: l.now().Sub(started)}, err
+		return Trial{Observed: o}, err
 	})
 	t.Ran = err == nil
 	return t, err
-}
-
-func (l *Ladder) now() time.Time {
-	if l.Clock == nil {
-		return time.Time{}
-	}
-	return l.Clock()
 }
 
 func once(ctx context.Context, o Once, w pipeline.Work, f func(context.Context) (Trial, error)) (t Trial, err error) {

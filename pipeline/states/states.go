@@ -71,7 +71,7 @@ type State struct {
 	Tries  []recipes.Try `json:"tries,omitempty"`
 	End    End           `json:"end"`
 	Reason string        `json:"reason,omitempty"` // for people, a few lines
-	Wall   time.Duration `json:"wall_ns"`          // of the run that counts, without preparing
+	Wall   time.Duration `json:"wall_ns"`          // of the steps of the run that counts
 }
 
 // Counts are numbers of tests by outcome, and of files or packages that did not build.
@@ -203,7 +203,7 @@ func (o Options) look(ctx context.Context, c gitrepo.Change, s *State) error {
 	if o.Files {
 		q.Tests = history.Strings(split.Test)
 	}
-	ladder := recipes.Ladder{History: o.History, Sandbox: o.Sandbox, Image: o.Image, Limits: o.Limits, Clock: o.Clock}
+	ladder := recipes.Ladder{History: o.History, Sandbox: o.Sandbox, Image: o.Image, Limits: o.Limits}
 	found, err := ladder.Find(ctx, q)
 	s.take(found)
 	return err
