@@ -44,7 +44,7 @@ import (
 )
 
 // Version is for the memo keys of stages: it is raised when the same answers of the sandbox lead to another recipe.
-const Version = 1
+const Version = 2
 
 // Once runs a piece of work once and keeps its result; pipeline's Case.Once is one.
 type Once func(ctx context.Context, w pipeline.Work, f func(context.Context) ([]byte, error)) ([]byte, error)
@@ -73,6 +73,7 @@ type Request struct {
 // The rungs, as they stand in evidence.
 const (
 	Heuristic = "heuristic"
+	Told      = "told" // From is the rung whose try said what was missing
 	Workflow  = "workflow"
 	Dated     = "dated"
 	Neighbour = "neighbour"
@@ -116,8 +117,9 @@ type Found struct {
 	Recipe replay.Recipe
 	// Trial is what Recipe came to on the state; its report is there only if the tests ran. First is the same of the heuristic recipe.
 	Trial, First Trial
-	// Tries are in order; the first one is the heuristic's.
-	Tries []Try
+	// Tries are in order; the first one is the heuristic's. Winner is the place of the one whose recipe Recipe is, if OK.
+	Tries  []Try
+	Winner int
 }
 
 // Climbed reports whether more was tried than heuristics.
@@ -128,7 +130,7 @@ func (f Found) Won() string {
 	if !f.OK || len(f.Tries) == 0 {
 		return ""
 	}
-	return f.Tries[len(f.Tries)-1].Rung
+	return f.Tries[f.Winner].Rung
 }
 
 // Find climbs. That nothing works is no error: Found says so. With an error it holds what was known by then.
@@ -181,7 +183,10 @@ func (c *climb) heuristic(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	c.found.Trial, c.found.First = t, t
-	return c.note(Try{Rung: Heuristic}, r, t), nil
+	if !c.note(Try{Rung: Heuristic}, r, t) {
+		return c.told(ctx, Try{Rung: Heuristic}, r, t)
+	}
+	return true, c.more(ctx, r, t)
 }
 
 // note writes a try down. done says that the climb is over.
@@ -198,6 +203,7 @@ func (c *climb) note(t Try, r replay.Recipe, trial Trial) (done bool) {
 	c.found.Tries = append(c.found.Tries, t)
 	done = t.Result == Works || t.Result == Ended
 	if done {
+		c.found.Winner = len(c.found.Tries) - 1
 		c.found.OK, c.found.Recipe, c.found.Trial = t.Result == Works, r, trial
 	}
 	return done
@@ -223,6 +229,9 @@ func (c *climb) own(ctx context.Context) (done bool, err error) {
 		}
 		if c.note(g.asTry("original"), g.recipe, t) {
 			return true, nil
+		}
+		if done, err := c.told(ctx, g.asTry("original"), g.recipe, t); done || err != nil {
+			return done, err
 		}
 	}
 	return false, nil

@@ -15,11 +15,12 @@ import (
 )
 
 // trialVersion is part of every key: it is raised when the same run would be read otherwise.
-const trialVersion = 2
+const trialVersion = 3
 
 // Trial is what a recipe came to on a state.
 type Trial struct {
 	Failed string `json:"failed,omitempty"` // how installing failed; "" if it did not
+	Step   string `json:"step,omitempty"`   // the step of Install that failed
 	// Image is the digest of the environment's image, "" where there is none, and Installed the end of what installing printed, which is where
 	// tools say which versions they brought; "" if another store's run had installed it.
 	Image     string `json:"image,omitempty"`
@@ -102,7 +103,7 @@ func (l *Ladder) install(ctx context.Context, q Request, s state, r replay.Recip
 		env, err := l.Sandbox.Prepare(ctx, r, s.tree)
 		var failed *replay.InstallError
 		if errors.As(err, &failed) {
-			return Trial{Failed: failed.Error(), Observed: Observed{Log: failed.Log}}, nil
+			return Trial{Failed: failed.Error(), Step: failed.Step.Name, Observed: Observed{Log: failed.Log}}, nil
 		}
 		if errors.Is(err, replay.ErrInstallTime) {
 			err = pipeline.Permanent(err) // it took long enough: the next run tries again, this one does not

@@ -99,6 +99,11 @@ type (
 		// Hinted adds to a recipe what a hint says that it lacks. What it makes is no shell of the hint's. False: there is nothing.
 		Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error)
 	}
+	// Teller knows what the output of a try says is missing, besides Debian packages.
+	Teller interface {
+		// Told adds that to a recipe. Names come from tables of ours. False: there is nothing that it knows.
+		Told(t *project.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error)
+	}
 	// Namesake tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
 	Namesake interface {
 		Is(r replay.Recipe, f testid.Function, id string) bool

@@ -7,7 +7,7 @@ import (
 )
 
 // table says which packages have what projects ask for; names as in Debian 13. A line holds a kind, a name in lower case and packages, or
-// "-" if all images that need it, or CMake, have it. Kinds: cmake (find_package), pkg (pkg-config), program.
+// "-" if all images that need it, or CMake, have it. Kinds: cmake (find_package), pkg (pkg-config), program, header, library (behind -l).
 //
 //go:embed packages.txt
 var table string

@@ -11,7 +11,7 @@ import (
 // TestTable: each line of the table of packages can be read, and says a thing once.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	line := regexp.MustCompile(`^(cmake|pkg|program) [a-zA-Z0-9_.:+-]+( [a-z0-9][a-z0-9.+-]+)+$|^(cmake|pkg|program) \S+ -$`)
+	line := regexp.MustCompile(`^(cmake|pkg|program|header|library) [a-zA-Z0-9_.:+/-]+( [a-z0-9][a-z0-9.+-]+)+$|^(cmake|pkg|program|header|library) \S+ -$`)
 	seen := map[string]bool{}
 	for l := range strings.Lines(table) {
 		l = strings.TrimSpace(l)

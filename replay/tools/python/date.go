@@ -26,12 +26,11 @@ func Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 
 // interpreterOf tells which of the interpreters a recipe of ours asks for.
 func interpreterOf(r replay.Recipe) (interpreter, bool) {
-	if len(r.Install) == 0 {
-		return interpreter{}, false
-	}
-	for _, i := range interpreters {
-		if slices.Contains(r.Install[0].Args, "python"+i.version.String()) {
-			return i, true
+	for _, s := range r.Install {
+		for _, i := range interpreters {
+			if s.Name == stepVenv && slices.Contains(s.Args, "python"+i.version.String()) {
+				return i, true
+			}
 		}
 	}
 	return interpreter{}, false

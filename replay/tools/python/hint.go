@@ -51,7 +51,7 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 	}
 	r.Notes = append(slices.Clone(r.Notes), l.notes...)
 	// Before what computes the project's requirements by running its build: that may need them.
-	r.Install = slices.Insert(slices.Clone(r.Install), last+1, another(r.Install[last], items))
+	r.Install = slices.Insert(slices.Clone(r.Install), last+1, another(r.Install[last], stepHinted, items))
 	return r, true, nil
 }
 
@@ -59,9 +59,9 @@ func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bo
 var hintTools = regexp.MustCompile(`^(?:pip|pip-tools|setuptools|wheel|virtualenv|pipenv|poetry|uv|hatch|pyinstaller|coveralls|diff-cover|types-.*|awscli|setuptools-scm)$`)
 
 // another is a step that installs requirements as one does that there is already.
-func another(s replay.Step, items []string) replay.Step {
+func another(s replay.Step, name string, items []string) replay.Step {
 	n := slices.Index(s.Args, "--") + 1
 	return replay.Step{
-		Name: "hinted requirements", Args: append(slices.Clone(s.Args[:n]), items...), Env: maps.Clone(s.Env), Dir: s.Dir, MustPass: true,
+		Name: name, Args: append(slices.Clone(s.Args[:n]), items...), Env: maps.Clone(s.Env), Dir: s.Dir, MustPass: true,
 	}
 }

@@ -93,31 +93,32 @@ type installs struct {
 
 // The names of the steps that ask an index.
 const (
+	stepVenv       = "virtual environment" // it asks none
 	stepBuildNeeds = "build requirements"
 	stepNeeds      = "requirements"
 	stepComputed   = "computed requirements"
+	stepHinted     = "hinted requirements"
+	stepTold       = "requirements that a try named"
 )
 
 // into puts the steps into a recipe, with the notes of what was not taken over.
 func (n installs) into(r *replay.Recipe) {
 	r.Install = []replay.Step{
-		{Name: "virtual environment", Args: append([]string{"sh", "-c", venvScript, "sh", venv}, n.c.commands()...), MustPass: true},
+		{Name: stepVenv, Args: append([]string{"sh", "-c", venvScript, "sh", venv}, n.c.commands()...), MustPass: true},
 	}
 	if n.p.backend == "" && len(n.l.items) == 0 {
 		return
 	}
-	r.Install = append(r.Install, replay.Step{
-		Name: "installer", Args: append([]string{"sh", "-c", installerScript, "sh", venv + "/bin/python"}, n.c.installer()...), MustPass: true,
-	})
+	r.Install = append(r.Install, installerStep(n.c))
 	if n.p.backend != "" {
 		var build reqList
 		build.addAll(buildNeeds(n.p), "the build requirements")
 		r.Notes = append(r.Notes, build.notes...)
-		r.Install = append(r.Install, n.step(stepBuildNeeds, build.items, options{}))
+		r.Install = append(r.Install, requirementsStep(stepBuildNeeds, build.items, options{}))
 	}
 	o := options{Constraints: n.l.locked, Tool: n.tool}
 	if len(n.l.items) > 0 {
-		r.Install = append(r.Install, n.step(stepNeeds, n.l.items, o))
+		r.Install = append(r.Install, requirementsStep(stepNeeds, n.l.items, o))
 	}
 	if n.p.dynamic {
 		r.Inputs = []string{"*"}
@@ -130,7 +131,17 @@ func (n installs) into(r *replay.Recipe) {
 			Env: n.c.buildEnv(), Dir: r.Root, MustPass: true,
 		})
 	}
-	r.Install = append(r.Install, replay.Step{Name: "versions", Args: []string{"sh", "-c", versionsScript, "sh", "{env}"}, MustPass: true})
+	r.Install = append(r.Install, versionsStep())
+}
+
+func installerStep(c choice) replay.Step {
+	return replay.Step{
+		Name: "installer", Args: append([]string{"sh", "-c", installerScript, "sh", venv + "/bin/python"}, c.installer()...), MustPass: true,
+	}
+}
+
+func versionsStep() replay.Step {
+	return replay.Step{Name: "versions", Args: []string{"sh", "-c", versionsScript, "sh", "{env}"}, MustPass: true}
 }
 
 // Required tells which distributions a recipe's requirements name.
@@ -144,7 +155,7 @@ func Required(r replay.Recipe) func(dist string) bool {
 	return l.names
 }
 
-func (n installs) step(name string, reqs []string, o options) replay.Step {
+func requirementsStep(name string, reqs []string, o options) replay.Step {
 	args := []string{venv + "/bin/python", "-c", program, uvFolder, o.json(), "--"}
 	return replay.Step{Name: name, Args: append(args, reqs...), MustPass: true}
 }

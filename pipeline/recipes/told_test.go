@@ -1,0 +1,94 @@
+package recipes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/replay"
+	"sluice/replay/tools"
+)
+
+// telling is a sandbox in which installing fails with the words of a compiler until each of the packages is there, one after the
+// other, and a test fails for want of a program until another is.
+type telling struct {
+	box
+	headers [][2]string // header and package
+	program [2]string   // program and package; "" for none
+	more    bool        // with the package the test passes
+}
+
+func has(r replay.Recipe, name string) bool {
+	return slices.ContainsFunc(r.Install, func(s replay.Step) bool { return slices.Contains(s.Args, name) })
+}
+
+func (b *telling) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
+	for _, h := range b.headers {
+		if !has(r, h[1]) {
+			return replay.Env{}, &replay.InstallError{Step: replay.StepResult{Name: "modules", Stop: replay.Exited},
+				Log: "x.c:1:10: fatal error: " + h[0] + ": No such file or directory"}
+		}
+	}
+	return b.box.Prepare(ctx, r, t)
+}
+
+func (b *telling) Run(_ context.Context, j replay.Job) (replay.Result, error) {
+	line := func(action, more string) string {
+		return fmt.Sprintf(`{"Action":%q,"Package":"m"%s}`+"\n", action, more)
+	}
+	out, code := line("run", `,"Test":"TestA"`), 0
+	if b.program[0] != "" && !(has(j.Env.Recipe, b.program[1]) && b.more) {
+		out += line("output", fmt.Sprintf(`,"Test":"TestA","Output":%q`, "    a_test.go:3: exec: \""+b.program[0]+"\": executable file not found in $PATH\n"))
+		out += line("fail", `,"Test":"TestA"`) + line("fail", "")
+		code = 1
+	} else {
+		out += line("pass", `,"Test":"TestA"`) + line("pass", "")
+	}
+	return replay.Result{Steps: []replay.StepResult{{Name: tools.StepTest, Stop: replay.Exited, ExitCode: code, Stdout: []byte(out)}}}, nil
+}
+
+// TestTold: what a try names is there in the next one; a recipe that works is replaced only by one with which more tests pass.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	two := [][2]string{{"lz4.h", "liblz4-dev"}, {"openssl/evp.h", "libssl-dev"}}
+	for _, tt := range []struct {
+		name string
+		box  *telling
+		want []string
+		won  string
+		pass int
+	}{
+		{"one header after the other", &telling{box: box{name: "docker"}, headers: two},
+			[]string{"heuristic: install-failed", "told: install-failed", "told: works"}, Told, 1},
+		{"where no Debian package can be installed", &telling{box: box{name: "local"}, headers: two}, []string{"heuristic: install-failed"}, "", 0},
+		{"a header that nobody knows", &telling{box: box{name: "docker"}, headers: [][2]string{{"mine.h", "x"}}}, []string{"heuristic: install-failed"}, "", 0},
+		{"a test that wants a program", &telling{box: box{name: "docker"}, program: [2]string{"iptables", "iptables"}, more: true},
+			[]string{"heuristic: works", "told: works"}, Told, 1},
+		{"a test that fails with it too", &telling{box: box{name: "docker"}, program: [2]string{"iptables", "iptables"}},
+			[]string{"heuristic: works", "told: works"}, Heuristic, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l, r := ladder(t, nil, "commit one \"1\"\n"+code+"-- one/go.mod --\nmodule m\n")
+			l.Sandbox = tt.box
+			m := &memo{kept: map[string][]byte{}}
+			f, err := l.Find(t.Context(), Request{Once: m.once, Commit: r.ID("one"), Paths: []string{"a.go"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, try := range f.Tries {
+				got = append(got, line(r, try))
+			}
+			if d := cmp.Diff(tt.want, got); d != "" || f.Won() != tt.won || f.Trial.passed() != tt.pass {
+				t.Errorf("%q won, %d pass (-want +got):\n%s", f.Won(), f.Trial.passed(), d)
+			}
+			if f.OK && f.Recipe.Fingerprint != f.Tries[f.Winner].Fingerprint {
+				t.Error("the recipe is that of the try that won")
+			}
+		})
+	}
+}
