@@ -14,6 +14,7 @@ import (
 type pytestConfig struct {
 	addopts []string
 	plugins []string // distributions that it cannot do without
+	names   bool     // it says how files of tests are named
 }
 
 // pluginKeys are settings that only a plugin knows.
@@ -42,7 +43,7 @@ func configuration(t *project.Tree, root string) (pytestConfig, error) {
 }
 
 func configure(t *project.Tree, root string, keys map[string]string) pytestConfig {
-	var c pytestConfig
+	c := pytestConfig{names: keys["python_files"] != ""}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if dist := pluginKeys[key]; dist != "" {
 			c.plugins = append(c.plugins, dist)

@@ -145,6 +145,20 @@ func TestHostileRequirements(t *testing.T) {
 	}
 }
 
+// TestReadsRequirements: what setup.py computes from a file of requirements is known of that file, before it is computed.
+func TestReadsRequirements(t *testing.T) {
+	t.Parallel()
+	for setup, want := range map[string]string{
+		"setup(install_requires=open('requirements.txt').read().split())": "PyYAML==5.4 pytest",
+		"setup(install_requires=open('other').read().split())":            "pytest",
+	} {
+		r := detect(t, tooltest.Tree{"setup.py": setup + "\n", "requirements.txt": "PyYAML==5.4\n", "conftest.py": ""})
+		if got := strings.Join(tooltest.Args(t, r, "requirements"), " "); got != want || len(tooltest.Args(t, r, "computed requirements")) == 0 {
+			t.Errorf("%s: %q", setup, got)
+		}
+	}
+}
+
 func TestPythonDynamic(t *testing.T) {
 	t.Parallel()
 	for name, setup := range map[string]string{
@@ -237,6 +251,26 @@ func TestPythonRoot(t *testing.T) {
 	}
 	if got := refused(t, tooltest.Tree{"pyproject.toml": "[[[\n"}); !strings.Contains(got, "cannot be read") {
 		t.Errorf("reason %q", got)
+	}
+}
+
+// TestOddFiles: where no file is named as pytest wants, those that hold tests are named for it; not if the project names them.
+func TestOddFiles(t *testing.T) {
+	t.Parallel()
+	const unit = "import unittest\n\n\nclass A(unittest.TestCase):\n    pass\n"
+	for name, c := range map[string]struct {
+		tree tooltest.Tree
+		want string
+	}{
+		"odd names":     {tooltest.Tree{"setup.py": "setup()", "unittests/_entropy.py": unit, "unittests/alltests.py": "def test_a(): pass\n", "conftest.py": "", "p.py": unit}, "-o 'python_files=_entropy.py alltests.py'"},
+		"no test":       {tooltest.Tree{"setup.py": "setup()", "conftest.py": "", "test/helper.py": "x = 1\n"}, ""},
+		"a usual name":  {tooltest.Tree{"setup.py": "setup()", "conftest.py": "", "tests/test_a.py": "", "tests/odd.py": unit}, ""},
+		"its own names": {tooltest.Tree{"setup.py": "setup()", "pytest.ini": "[pytest]\npython_files = odd*.py\n", "tests/odd.py": unit}, ""},
+		"a bad name":    {tooltest.Tree{"setup.py": "setup()", "conftest.py": "", "tests/o -p dd.py": unit}, ""},
+	} {
+		if got := detect(t, c.tree).Env["PYTEST_ADDOPTS"]; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -45,6 +45,15 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	if err != nil {
 		return r, err
 	}
+	if !cfg.names {
+		odd, err := oddFiles(t, root)
+		if err != nil {
+			return r, err
+		}
+		if len(odd) > 0 {
+			cfg.addopts = append(cfg.addopts, "-o", "python_files="+strings.Join(odd, " "))
+		}
+	}
 	if words := withoutRetries(cfg.addopts, python.Required(r)); len(words) > 0 {
 		r.Env["PYTEST_ADDOPTS"] = quoteWords(words)
 	}

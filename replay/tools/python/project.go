@@ -31,6 +31,8 @@ type info struct {
 	// twoToThree: setuptools translates the sources from Python 2
 	twoToThree bool
 	dynamic    bool // requires cannot be read without running the build
+	// readsRequirements: setup.py names a file of requirements, which stands for what cannot be read of it
+	readsRequirements bool
 }
 
 func newInfo() *info {

@@ -16,7 +16,7 @@ import (
 // Language is Python.
 var Language = project.Language{Name: "Python", Extensions: []string{".py", ".pyi"}}
 
-var markers = []string{"pyproject.toml", "setup.py", "setup.cfg"}
+var markers = []string{"pyproject.toml", "setup.py", "setup.cfg", manage}
 
 // Root finds the project: the one that most touched files are in, else the root. Its error is a project.ErrNoRecipe.
 func Root(t *project.Tree, paths []string) (string, error) {
@@ -27,7 +27,7 @@ func Root(t *project.Tree, paths []string) (string, error) {
 		return "", nil
 	}
 	for f := range t.Files() {
-		if base := path.Base(f); strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {
+		if base := path.Base(f); strings.HasSuffix(base, ".py") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py") || base == "tests.py") {
 			return "", nil
 		}
 	}
@@ -163,8 +163,8 @@ func withoutTools(list string, reqs []string) []string {
 	return slices.DeleteFunc(slices.Clone(reqs), func(r string) bool { return devTools.MatchString(reqName(r)) })
 }
 
-var reqFile = regexp.MustCompile(`^(?:requirements?[-_./]?(tests?|testing|dev|develop|development|ci|all)?|` +
-	`(tests?|testing|dev|develop|ci)[-_/]requirements?)\.(?:txt|pip|in)$`)
+var reqFile = regexp.MustCompile(`^(?:(?:requirements?[-_./]?(tests?|testing|dev|develop|development|ci|all)?|requirements/(?:base|common|default|main)|` +
+	`(tests?|testing|dev|develop|ci)[-_/]requirements?)\.(?:txt|pip|in)|tools/pip-requires|tools/(test)-requires)$`)
 
 // testFiles reads requirements files: the plain one if no metadata says what the project requires; those for tests, or
 // else for development. tox.ini is asked when nothing else names test dependencies.
@@ -174,12 +174,12 @@ func testFiles(t *project.Tree, root string, p *info, l *reqList) error {
 		rel, ok := strings.CutPrefix(f, strings.TrimPrefix(root+"/", "/"))
 		m := reqFile.FindStringSubmatch(rel)
 		if ok && m != nil {
-			kind := m[1] + m[2]
+			kind := m[1] + m[2] + m[3]
 			byKind[kind] = append(byKind[kind], f)
 		}
 	}
 	var files []string
-	if len(p.requires) == 0 && !p.dynamic {
+	if len(p.requires) == 0 && (!p.dynamic || p.readsRequirements) {
 		files = append(files, byKind[""]...)
 		if len(files) == 0 {
 			l.addAll(p.pipfile, "Pipfile")

@@ -3,6 +3,7 @@ package python
 import (
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,6 +103,8 @@ func cfgList(t *project.Tree, root, v string) ([]string, error) {
 	return requirementLines(v), nil
 }
 
+var requirementsWord = regexp.MustCompile(`["'/]requirements?[\w./-]*\.(?:txt|pip)["']`)
+
 // setupPy reads setup.py's syntax tree: the literal arguments of its call of setup(). What is computed there cannot be
 // read; if that is install_requires, the project is dynamic.
 func setupPy(t *project.Tree, root string, p *info) error {
@@ -110,6 +113,7 @@ func setupPy(t *project.Tree, root string, p *info) error {
 		return err
 	}
 	p.twoToThree = strings.Contains(text, "use_2to3")
+	p.readsRequirements = requirementsWord.MatchString(text)
 	src := []byte(text)
 	tree, err := sitter.ParseCtx(context.Background(), src, python.GetLanguage())
 	if err != nil {

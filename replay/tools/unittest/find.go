@@ -22,7 +22,11 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 			return "", project.ErrNoRecipe{Reason: "the project has a conftest.py of pytest's"}
 		}
 	}
-	s := signs{root: root}
+	settings, err := python.Django(t, root)
+	if err != nil {
+		return "", err
+	}
+	s := signs{root: root, django: settings != ""}
 	if err := t.Each(func(p string) bool { return s.settings(p) || s.test(p) }, s.look); err != nil {
 		return "", err
 	}
@@ -44,6 +48,7 @@ type signs struct {
 	root     string
 	tests    bool
 	unittest bool
+	django   bool   // manage.py runs its tests, with a runner made of unittest's
 	pytest   string // the first file that speaks of pytest
 }
 
@@ -55,8 +60,9 @@ var (
 
 	namesPytest   = regexp.MustCompile(`(?i)\bpy\.?test\b`)
 	namesUnittest = regexp.MustCompile(`\bunittest\b|setup\.py[ "',]+test\b`)
-	// needsPytest finds tests that unittest would not run, or not as they are meant: functions, and Django's, which want a database.
-	needsPytest = regexp.MustCompile(`(?m)^(?:async )?def test_|^\s*(?:import pytest|from pytest|from django\.test)\b`)
+	// needsPytest finds tests that unittest would not run; ofDjango those that it would not run as they are meant, since they want a database.
+	needsPytest = regexp.MustCompile(`(?m)^(?:async )?def test_|^\s*(?:import pytest|from pytest)\b`)
+	ofDjango    = regexp.MustCompile(`(?m)^\s*from django\.test\b`)
 	derives     = regexp.MustCompile(`(?m)^\s*(?:import unittest|from unittest|from .* import .*\bTestCase\b)|^class .*\(.*TestCase\)`)
 )
 
@@ -80,7 +86,7 @@ func (s *signs) look(f replay.File) error {
 		}
 		s.unittest = s.unittest || namesUnittest.Match(f.Data)
 	case s.test(f.Path):
-		if needsPytest.Match(f.Data) {
+		if needsPytest.Match(f.Data) || !s.django && ofDjango.Match(f.Data) {
 			s.pytest = f.Path
 		}
 		s.tests = true

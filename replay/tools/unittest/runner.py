@@ -253,14 +253,72 @@ def collect(result, file):
     return None
 
 
+class Django(object):
+    """What Django's own test command does around the tests, with the settings that the environment names; nothing without."""
+
+    def __init__(self, report):
+        self.report, self.runner, self.made, self.cases = report, None, None, ()
+        if os.environ.get("DJANGO_SETTINGS_MODULE"):
+            self.careful(self.start)
+
+    def careful(self, step):
+        try:
+            step()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # each test will say what it lacks
+            self.report.say("Django: %s\n" % trace(sys.exc_info()))
+
+    def start(self):
+        import django
+        from django.conf import settings
+        for base in settings.DATABASES.values():
+            if "sqlite" not in base.get("ENGINE", ""):  # a server: there is none where tests run
+                base.clear()
+                base.update(ENGINE="django.db.backends.sqlite3", NAME=":memory:")
+        getattr(django, "setup", tuple)()  # from Django 1.7 on
+        import django.test as kinds
+        from django.test.utils import get_runner
+        try:
+            runner = get_runner(settings)
+        except ImportError:  # of a distribution that is not there
+            from django.test.runner import DiscoverRunner as runner
+        self.cases = (kinds.TestCase, kinds.TransactionTestCase)
+        self.runner = runner(verbosity=0, interactive=False)
+        self.runner.setup_test_environment()
+
+    def make(self):
+        if self.runner:
+            self.careful(lambda: setattr(self, "made", self.runner.setup_databases()))
+
+    def remove(self):
+        if self.made is not None:
+            self.careful(lambda: self.runner.teardown_databases(self.made))
+
+    def flushes(self, test):
+        """Says that a test leaves an empty database behind, as Django tells them apart."""
+        return bool(self.cases) and isinstance(test, self.cases[1]) and not isinstance(test, self.cases[0])
+
+
 def main(exit=os._exit):
     report = Report(REPORT)
     result = Result(report)
+    django = Django(report)
     suites = [(f, collect(result, f)) for f in (NAMED or list(all_files()))]
+    django.make()
+    late = []
     for file, suite in suites:
         if suite is not None:
             result.enter(file, suite)
+            later = [t for t in result.tests if django.flushes(t)]
+            if later:
+                late.append((file, unittest.TestSuite(later)))
+                suite = unittest.TestSuite([t for t in result.tests if not django.flushes(t)])
             suite(result)
+    for file, suite in late:
+        result.enter(file, suite)
+        suite(result)
+    django.remove()
     result.bad += sum(o in ("fail", "error") for o in result.ended.values())
     report.line({"e": "done", "tests": len(result.ended), "bad": result.bad})
     report.say("%d tests, %d bad\n" % (len(result.ended), result.bad))

@@ -39,10 +39,25 @@ func (Tool) Name() string { return Name }
 // Language is Python.
 func (Tool) Language() project.Language { return python.Language }
 
-// Recipe makes the recipe of the project in root: what it asks for, and no test tool.
+// Recipe makes the recipe of the project in root: what it asks for, and no test tool. Of a Django project it names the settings.
 func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
-	return python.Recipe(t, root, python.Extra{Runner: Name})
+	settings, err := python.Django(t, root)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	x := python.Extra{Runner: Name}
+	if settings != "" {
+		x.Env = map[string]string{settingsVariable: settings}
+	}
+	r, err := python.Recipe(t, root, x)
+	if settings != "" {
+		r.Notes = append(r.Notes, "Django's own databases of tests are made; a server's database is replaced by SQLite in memory")
+	}
+	return r, err
 }
+
+// settingsVariable is how Django, and the program, are told which settings to take.
+const settingsVariable = "DJANGO_SETTINGS_MODULE"
 
 // Steps runs the recipe's Build steps, then the program, over the test files of the target or all that it finds.
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
