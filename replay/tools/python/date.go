@@ -8,11 +8,11 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// Dated makes uv take no version that was published after a time; see tools.Dater. An index is never asked for a day before packages
-// came to be built for the recipe's Python. False: the recipe asks no index, or is for Python 2, whose last packages are old enough.
+// Dated makes uv, or where there is none pip, take no version that was published after a time; see tools.Dater. An index is never asked for a
+// day before packages came to be built for the recipe's Python. False: the recipe asks no index.
 func Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 	i, ok := interpreterOf(r)
-	if !ok || i.version == python2 {
+	if !ok {
 		return replay.Recipe{}, false
 	}
 	if before.Before(i.since) {

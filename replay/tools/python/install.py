@@ -11,6 +11,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+import zipfile
+
+try:
+    from urllib.parse import urljoin
+except ImportError:  # Python 2
+    from urlparse import urljoin
 
 uv_dir, options = sys.argv[1], json.loads(sys.argv[2])
 wanted = sys.argv[sys.argv.index('--') + 1:]
@@ -48,9 +55,9 @@ def environment():
     return env
 
 
-def run(args):
+def run(args, more=None):
     """Runs an installer, shows what it prints, and returns whether it did its work, and what it printed."""
-    p = subprocess.Popen(args, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    p = subprocess.Popen(args, env=dict(environment(), **(more or {})), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = p.communicate()[0].decode('utf-8', 'replace')
     if sys.version_info[0] == 2:
         out = out.encode('utf-8')
@@ -63,8 +70,96 @@ def by_uv(more, requirements):
     return run([uv, 'pip', 'install', '--python', sys.executable] + more + requirements)
 
 
-def by_pip(more, requirements):
-    return run([sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-input'] + more + requirements)
+def by_pip(more, requirements, env=None):
+    return run([sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-input'] + more + requirements, env)
+
+
+class Dated(object):
+    """An index on the loopback that has what the real one had before a day, for pip, which knows no days."""
+
+    def __init__(self, day):
+        from pip._vendor import requests
+        self.day, self.session, self.timeless, self.failed = day, requests.Session(), set(), False
+        if os.environ.get('PIP_CERT'):
+            self.session.verify = os.environ['PIP_CERT']
+        self.index = (os.environ.get('PIP_INDEX_URL') or self.usual()).rstrip('/') + '/'
+        try:
+            from http.server import BaseHTTPRequestHandler, HTTPServer
+        except ImportError:  # Python 2
+            from BaseHTTPServer import BaseHTTPRequestHandler, HTTPServer
+        dated = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                status, page = dated.page(self.path.strip('/').split('/')[-1])
+                self.send_response(status)
+                self.send_header('Content-Type', 'text/html; charset=utf-8')
+                self.send_header('Content-Length', str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            def log_message(self, *args):
+                pass
+
+        server = HTTPServer(('127.0.0.1', 0), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.daemon = True
+        thread.start()
+        self.options = ['--index-url', 'http://127.0.0.1:%d/simple/' % server.server_port, '--trusted-host', '127.0.0.1']
+
+    @staticmethod
+    def usual():
+        from pip._internal.models.index import PyPI
+        return PyPI.simple_url
+
+    def page(self, name):
+        """The status and the page of a project."""
+        if not re.match(r'[A-Za-z0-9][A-Za-z0-9._-]{0,100}$', name):
+            return 404, b''
+        try:
+            answer = self.session.get(self.index + name + '/', headers={'Accept': 'application/vnd.pypi.simple.v1+json'}, timeout=60)
+            if answer.status_code == 404:
+                return 404, b''
+            files = answer.json()['files'] if answer.status_code == 200 else None
+        except ValueError:  # not JSON: of an index that speaks HTML only
+            files = []
+            self.timeless.add(name)
+        except Exception as e:
+            say('the index failed for %s: %s' % (name, e))
+            files = None
+        if files is None:
+            self.failed = True
+            return 502, b''
+        if files and not any(f.get('upload-time') for f in files):
+            self.timeless.add(name)
+        lines = [self.link(answer.url, f) for f in files if (f.get('upload-time') or '9')[:10] < self.day]
+        return 200, ('<!DOCTYPE html><html><body>%s</body></html>' % '\n'.join(lines)).encode('utf-8')
+
+    @staticmethod
+    def link(base, f):
+        def quoted(s):
+            return s.replace('&', '&amp;').replace('"', '&quot;').replace('<', '&lt;').replace('>', '&gt;')
+        url = quoted(urljoin(base, f['url']))
+        if f.get('hashes', {}).get('sha256'):
+            url += '#sha256=' + quoted(f['hashes']['sha256'])
+        more = ' data-requires-python="%s"' % quoted(f['requires-python']) if f.get('requires-python') else ''
+        return '<a href="%s"%s>%s</a><br>' % (url, more, quoted(f['filename']))
+
+
+def by_dated_pip(more, requirements):
+    global index
+    if index is None:
+        index = Dated(dated)
+    env = {'no_proxy': '127.0.0.1', 'NO_PROXY': '127.0.0.1', 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '', 'PIP_INDEX_URL': ''}
+    ok, out = by_pip(index.options + more, requirements, env)
+    if index.failed:
+        out += '\nConnection reset: the index failed'
+    if index.timeless:
+        ok, out = False, out + '\nno upload-time of ' + ' '.join(sorted(index.timeless))
+    return ok, out
+
+
+index = None
 
 
 def ways(constraints, era, old):
@@ -78,7 +173,29 @@ def ways(constraints, era, old):
         if constraints and not list_:
             list_.append(('pip, versions of the lock file', by_pip, ['-c', constraints]))
         list_.append(('pip', by_pip, []))
+    elif not list_:
+        if constraints:
+            list_.append(('pip as of a day, versions of the lock file', by_dated_pip, ['-c', constraints]))
+        list_.append(('pip as of a day', by_dated_pip, []))
     return list_
+
+
+def requirements_of(wheel):
+    """What a wheel requires, with the extras that stand behind its name: it may be more than installs."""
+    file, _, extras = wheel.partition('[')
+    extras = re.findall(r'[\w.-]+', extras)
+    with zipfile.ZipFile(file) as z:
+        name = [n for n in z.namelist() if n.endswith('.dist-info/METADATA')][0]
+        text = z.read(name).decode('utf-8', 'replace')
+    found = []
+    for line in text.split('\n\n')[0].splitlines():
+        key, _, value = line.partition(':')
+        if key != 'Requires-Dist' or ' @ ' in value:
+            continue
+        extra = re.search(r'extra\s*==\s*[\'"]([^\'"]+)', value)
+        if extra is None or extra.group(1) in extras:
+            found.append(str(re.sub(r'extra\s*==\s*[\'"][^\'"]+[\'"]', 'python_version > "0"', value).strip()))
+    return found
 
 
 def network(out):
@@ -106,9 +223,6 @@ def alone(list_, requirement):
 def main():
     constraints = listed('constraints', options['constraints']) if options.get('constraints') else None
     list_ = ways(constraints, listed('era', ['setuptools<81']), listed('old', ['setuptools<58', 'wheel<0.43']))
-    if not list_:
-        say('there is no uv here, and pip is not asked for versions of before a day')
-        return 1
     trouble = ''
     for name, way, more in list_:
         say('installing with ' + name)
@@ -116,14 +230,19 @@ def main():
         if ok:
             return 0
         trouble += out  # of every way: what the network ended in one may fail otherwise in the next
-    if network(trouble) or len(wanted) < 2:
+    if network(trouble):
+        return 1
+    each = wanted
+    if len(wanted) == 1 and '.whl' in wanted[0]:
+        each = requirements_of(wanted[0])
+    if len(each) < 2:
         return 1
     say('no way installs all: each on its own')
-    left = [r for r in wanted if not alone(list_, r)]
+    left = [r for r in each if not alone(list_, r)]
     for r in left:
         say('left out, as it does not install: ' + r)
     gone = [r for r in left if re.match(r'[\w.-]+', r).group().lower() == options.get('tool')]
-    return 1 if gone or len(left) == len(wanted) else 0
+    return 1 if gone or len(left) == len(each) else 0
 
 
 sys.exit(main())
