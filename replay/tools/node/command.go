@@ -28,7 +28,7 @@ type Run struct {
 func Steps(r replay.Recipe, run Run, args []string) []replay.Step {
 	run.Report = "{out}/" + run.Report
 	config, _ := json.Marshal(run) // plain strings: it cannot fail
-	step := replay.Step{Name: report.StepTest, Dir: r.Root, Args: with(r.Env, append([]string{"node", "-e", runProgram, "--", string(config)}, args...)...)}
+	step := replay.Step{Name: report.StepTest, Dir: r.Root, Args: ours(r.Env, append([]string{"node", "-e", runProgram, "--", string(config)}, args...)...)}
 	return append(slices.Clone(r.Build), step)
 }
 

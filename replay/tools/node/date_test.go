@@ -121,7 +121,7 @@ func TestDatedInstall(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			tooltest.Write(t, dir, tooltest.Tree{"p/package.json": `{"dependencies": {"top": "*"}}`})
-			cmd := exec.CommandContext(t.Context(), "node", "-e", installProgram, "--", dir+"/p", dir+"/bin", `[["npm","install","--no-package-lock"]]`)
+			cmd := exec.CommandContext(t.Context(), "node", "-e", installProgram, "--", dir+"/p", dir+"/bin", "", `[["npm","install","--no-package-lock"]]`)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "npm_config_registry=" + registry(t, c.untold...)}
 			for k, v := range quiet {
 				cmd.Env = append(cmd.Env, k+"="+v)

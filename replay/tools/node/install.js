@@ -1,13 +1,31 @@
-// Installs a workspace. Arguments: its folder, a folder of programs for PATH, ways to do it as JSON: lists of words, of which the first
-// that works is enough. What no registry has is taken out of the manifests before the second.
+// Installs a workspace. Arguments: its folder; a folder of programs for PATH; the folder of an old node that the packages' own scripts run
+// on, or ""; ways to do it as JSON: lists of words, of which the first that works is enough. What no registry has is taken out of the
+// manifests before the second.
 const fs = require('fs')
+const os = require('os')
 const path = require('path')
-const { spawnSync } = require('child_process')
-const [dir, bin, ways] = process.argv.slice(1)
+const { execFileSync, spawnSync } = require('child_process')
+const [dir, bin, old, ways] = process.argv.slice(1)
 
+const usual = process.env.PATH.split(path.delimiter).filter(d => d !== bin).join(path.delimiter)
 process.env.PATH = bin + path.delimiter + process.env.PATH
-const prefix = path.dirname(path.dirname(fs.realpathSync(process.execPath)))
+const prefix = path.dirname(path.dirname(fs.realpathSync(old ? old + '/bin/node' : process.execPath)))
 if (fs.existsSync(path.join(prefix, 'include/node/node.h'))) process.env.npm_config_nodedir = prefix
+
+// shim makes a folder with a node that is the old one, but for node-gyp: the usual node's is for all, since an old one's own wants a Python
+// that nobody has.
+function shim() {
+  const npm = usual.split(path.delimiter).map(d => path.join(d, 'npm')).find(p => fs.existsSync(p))
+  const gyp = require.resolve('node-gyp/bin/node-gyp.js', { paths: [path.dirname(fs.realpathSync(npm))] })
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'node-'))
+  const [node, script, other] = [process.execPath, gyp, old + '/bin/node'].map(s => "'" + s.replace(/'/g, "'\\''") + "'")
+  const text = `#!/bin/sh
+case "$1" in */node-gyp.js) shift; exec ${node} ${script} "$@";; esac
+exec ${other} "$@"
+`
+  fs.writeFileSync(path.join(folder, 'node'), text, { mode: 0o755 })
+  return folder
+}
 
 const elsewhere = /^(?:git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[\w.-]+\/[\w.-]+(?:#|$))/
 
@@ -78,6 +96,11 @@ function undated(before) {
     if (!(Date.parse(time) <= Date.parse(before))) list.push(name + ' ' + p.version)
   }
   return list
+}
+
+if (old) {
+  process.env.npm_config_target = execFileSync(old + '/bin/node', ['-p', 'process.versions.node']).toString().trim()
+  process.env.PATH = [shim(), old + '/bin', process.env.PATH].join(path.delimiter)
 }
 
 let code = 1

@@ -132,25 +132,6 @@ func TestBuildSteps(t *testing.T) {
 	}
 }
 
-func TestWantedNode(t *testing.T) {
-	t.Parallel()
-	for engines, want := range map[string]int{
-		">=22.19.0": 22, "^20.19.0 || ^22.13.0 || >=24": 0, ">= 18": 0, "": 0, "*": 0, "^14 || ^16": 16, "<19": 18, ">=14 <17": 16, "0.10 || 0.12": 0,
-		"20.x": 0, "^22 || >=24": 22, "v16.4.0": 16, ">=99": 0, "--x": 0, "99999999999999999999": 0,
-	} {
-		got, err := wantedNode(scan(t, tooltest.Tree{}), nil, &manifest{Engines: map[string]string{"node": engines}})
-		if err != nil || got != want {
-			t.Errorf("engines %q want node %d, want %d; %v", engines, got, want, err)
-		}
-	}
-	for text, want := range map[string]int{"v16.3.0\n": 16, "20": 0, "lts/*": 0, "22": 22, "9": 0} {
-		got, err := wantedNode(scan(t, tooltest.Tree{".nvmrc": text}), []string{""})
-		if err != nil || got != want {
-			t.Errorf(".nvmrc %q wants node %d, want %d; %v", text, got, want, err)
-		}
-	}
-}
-
 func TestTestFiles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]bool{

@@ -71,16 +71,14 @@ func Recipe(t *project.Tree, root string, x Extra) (replay.Recipe, error) {
 		return replay.Recipe{}, err
 	}
 	r.Notes = notes(pm, m)
-	major, err := wantedNode(t, []string{root, top}, own, m)
+	node, err := findNode(t, slices.Compact([]string{root, top}), own, m)
 	if err != nil {
 		return replay.Recipe{}, err
 	}
-	if major != 0 {
-		r.Env[homeVar] = nodeHome
-	}
-	r.Install = installSteps(top, pm, r.Env, major)
+	node.use(&r)
+	r.Install = installSteps(top, pm, r.Env)
 	r.Build = append(r.Build, replay.Step{
-		Name: "link dependencies", Args: with(r.Env, "node", "-e", linkProgram, "--", installed, path.Join("{tree}", top)), MustPass: true,
+		Name: "link dependencies", Args: ours(r.Env, "node", "-e", linkProgram, "--", installed, path.Join("{tree}", top)), MustPass: true,
 	})
 	r.Build = append(r.Build, buildSteps(t, root, own, &r)...)
 	return r, nil
@@ -215,11 +213,8 @@ var quiet = map[string]string{
 	"YARN_CHECKSUM_BEHAVIOR": "ignore", "npm_config_engine_strict": "false",
 }
 
-func installSteps(top string, pm manager, env map[string]string, major int) []replay.Step {
+func installSteps(top string, pm manager, env map[string]string) []replay.Step {
 	var steps []replay.Step
-	if major != 0 {
-		steps = append(steps, nodeStep(major))
-	}
 	if pm.install != "" {
 		steps = append(steps, replay.Step{
 			Name: "package manager", MustPass: true, Env: quiet,
@@ -235,7 +230,7 @@ func installSteps(top string, pm manager, env map[string]string, major int) []re
 	text, _ := json.Marshal(list) // lists of words: it cannot fail
 	return append(steps, replay.Step{
 		Name: stepDependencies, MustPass: true, Env: quiet, Dir: "",
-		Args: with(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", string(text)),
+		Args: ours(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", env[oldVar], string(text)),
 	})
 }
 

@@ -15,6 +15,8 @@ const { spawn } = require('child_process')
 const [config, ...args] = process.argv.slice(1)
 const c = JSON.parse(config)
 const cwd = process.cwd()
+const old = process.env.SLUICE_NODE_OLD // the folder of the node that the tool runs on, if it is an old one
+const node = old ? old + '/bin/node' : process.execPath
 const kept = 16 << 10
 const printed = 32 << 20
 
@@ -109,8 +111,8 @@ function run(args) {
   const copying = setInterval(copy, 200)
   return new Promise(done => {
     let tail = '', out = ''
-    const env = Object.assign({}, process.env, { PATH: above('.bin').concat(process.env.PATH).join(path.delimiter) })
-    const p = spawn(process.execPath, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const env = Object.assign({}, process.env, { PATH: above('.bin').concat(old ? old + '/bin' : [], process.env.PATH).join(path.delimiter) })
+    const p = spawn(node, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
     for (const name of ['stdout', 'stderr']) {
       p[name].on('data', d => {
         process[name].write(d)

@@ -1,8 +1,12 @@
 package node
 
 import (
+	_ "embed"
+	"fmt"
+	"iter"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,112 +14,188 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// usual is the major version of node that base images and hosts have: Debian's.
-const usual = 20
+// choice is the version of node for a package, and why it is not another one. No version: the usual one will do.
+type choice struct {
+	version release
+	note    string
+}
 
-// The versions of node that the registry has as packages with a program for this kind of machine, as far as they are of use.
-const (
-	oldest = 12
-	newest = 26
-)
+// old reports whether the version is older than the usual one. Then the usual one starts the package manager and our programs, of
+// which an old one could run none.
+func (c choice) old() bool { return c.version != release{} && c.version.compare(usual) < 0 }
 
-var (
-	plainVersion = regexp.MustCompile(`^v?(\d+)(?:\.[\dx*]+)*\s*$`)
-	comparator   = regexp.MustCompile(`(>=|<=|>|<|\^|~|=)?\s*v?(\d+)((?:\.[\dx*]+)*)`)
-)
+func alternatives(text string) iter.Seq[string] { return strings.SplitSeq(text, "||") }
 
-// wantedNode is the major version of node to install for a package, or 0 if the usual one will do: what the project pins for its own
-// development, else what its manifest says that it runs on.
-func wantedNode(t *project.Tree, dirs []string, manifests ...*manifest) (int, error) {
+var plainVersion = regexp.MustCompile(`^v?(\d+)(?:\.[\dxX*]+)*\s*$`)
+
+// findNode tells which version of node a package is for: what the project pins for its own development; else one that its manifest
+// allows; the newest one that its continuous integration names, if that is older than the usual one; one that still runs what it needs.
+func findNode(t *project.Tree, dirs []string, manifests ...*manifest) (choice, error) {
 	for _, dir := range dirs {
 		for _, name := range []string{".nvmrc", ".node-version"} {
 			text, err := t.Read(path.Join(dir, name))
 			if err != nil {
-				return 0, err
+				return choice{}, err
 			}
-			if m := plainVersion.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
-				return other(m[1]), nil
+			if major := pinnedMajor(text); major > 0 {
+				return ofMajor(major, path.Join(dir, name)), nil
 			}
 		}
 	}
 	for _, m := range manifests {
-		if v := plainVersion.FindStringSubmatch(m.Volta["node"]); v != nil {
-			return other(v[1]), nil
-		}
-		if major := fromEngines(m.Engines["node"]); major != 0 {
-			return major, nil
+		if major := pinnedMajor(m.Volta["node"]); major > 0 {
+			return ofMajor(major, "the manifest"), nil
 		}
 	}
-	return 0, nil
-}
-
-func other(major string) int {
-	n, err := strconv.Atoi(major)
-	if err != nil || n == usual || n < oldest || n > newest {
-		return 0
+	tested, err := testedOn(t, dirs)
+	if err != nil {
+		return choice{}, err
 	}
-	return n
+	var allows []span
+	text := ""
+	for _, m := range slices.Backward(manifests) {
+		if s := spans(m.Engines["node"]); len(s) > 0 {
+			allows, text = s, m.Engines["node"]
+		}
+	}
+	limit := 0
+	for _, m := range manifests {
+		limit = least(limit, m.outgrown())
+	}
+	return chooseRelease(allows, text, tested, limit), nil
 }
 
-// fromEngines finds a version that a range allows if the usual one is none of them; the greatest that the range names.
-func fromEngines(ranges string) int {
-	best := 0
-	for _, alternative := range strings.Split(ranges, "||") {
-		low, high := 0, newest
-		for _, c := range comparator.FindAllStringSubmatch(alternative, -1) {
-			n, err := strconv.Atoi(c[2])
-			if err != nil {
-				return 0
-			}
-			switch c[1] {
-			case ">=", ">":
-				low = max(low, n)
-			case "<":
-				if strings.Trim(c[3], ".0") == "" {
-					n--
-				}
-				high = min(high, n)
-			case "<=":
-				high = min(high, n)
-			default:
-				low, high = max(low, n), min(high, n)
-			}
-		}
-		if low <= usual && usual <= high {
+// pinnedMajor reads what a file pins; 0 if that is no version.
+func pinnedMajor(text string) int {
+	text = strings.ToLower(strings.TrimSpace(project.FirstLine(text)))
+	if m := plainVersion.FindStringSubmatch(text); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
 			return 0
 		}
-		switch {
-		case low > usual && low <= high && (best == 0 || low < best):
-			best = low // the first that will do
-		case high < usual && low <= high && high > best && best <= usual:
-			best = high
+		return max(n, 1) // 0.10 and the like
+	}
+	return names[strings.TrimPrefix(text, "lts/")]
+}
+
+// ofMajor is the last release of a major version, or the nearest above it that there is.
+func ofMajor(major int, who string) choice {
+	if major == usual[0] {
+		return choice{}
+	}
+	sorted := slices.SortedFunc(slices.Values(releases), release.compare)
+	i := slices.IndexFunc(sorted, func(r release) bool { return r[0] >= major })
+	if i < 0 {
+		return choice{note: fmt.Sprintf("%s wants node %d, which no package is known to hold: it is run with the usual one", who, major)}
+	}
+	c := choice{version: sorted[i]}
+	if sorted[i][0] != major {
+		c.note = fmt.Sprintf("%s wants an older node: it is run with %s, the oldest one that can be", who, sorted[i])
+	}
+	return c
+}
+
+// chooseRelease finds a release that the manifest allows. tested are major versions that continuous integration names, limit is the greatest
+// one that runs what the package needs; 0 is none. Neither counts against the manifest.
+func chooseRelease(allows []span, text string, tested []int, limit int) choice {
+	top := limit
+	if len(tested) > 0 {
+		top = least(top, slices.Max(tested))
+	}
+	if top > 0 && top < usual[0] {
+		best := ofMajor(top, "continuous integration")
+		if allowed(allows, best.version) {
+			return best
 		}
 	}
-	if best < oldest {
-		return 0
+	if len(tested) > 0 && slices.Min(tested) > usual[0] && len(allows) == 0 {
+		return ofMajor(slices.Min(tested), "continuous integration")
 	}
-	return best
+	if allowed(allows, usual) {
+		return choice{}
+	}
+	for _, r := range inOrder() {
+		if allowed(allows, r) {
+			return choice{version: r}
+		}
+	}
+	first := releases[0]
+	if slices.ContainsFunc(allows, func(s span) bool { return s.low.compare(first) > 0 }) {
+		return choice{note: fmt.Sprintf("the manifest wants node %q, which no package is known to hold: it is run with the usual one", clip(text))}
+	}
+	return choice{first, fmt.Sprintf("the manifest wants node %q, whose versions are too old: it is run with %s", clip(text), first)}
+}
+
+func least(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func clip(s string) string { return project.FirstLine(strings.ToValidUTF8(s[:min(len(s), 80)], "")) }
+
+// outgrew are packages whose versions up to a major one no node runs that is newer than the one named here. gulp 3 and graceful-fs 3 use
+// what node 12 no longer has (https://github.com/gulpjs/gulp/issues/2324); webpack 4 wants a digest that OpenSSL 3
+// does not make (https://github.com/webpack/webpack/issues/14532).
+var outgrew = map[string][2]int{"gulp": {3, 10}, "graceful-fs": {3, 10}, "webpack": {4, 16}}
+
+var rangeStart = regexp.MustCompile(`^[\^~=v]*\s*(\d{1,4})(?:\.|$)`)
+
+// outgrown is the greatest major version of node that runs what a package depends on; 0 if nothing is known.
+func (m *manifest) outgrown() int {
+	limit := 0
+	for name, o := range outgrew {
+		if v := rangeStart.FindStringSubmatch(m.Deps[name]); v != nil {
+			if n, err := strconv.Atoi(v[1]); err == nil && n <= o[0] {
+				limit = least(limit, o[1])
+			}
+		}
+	}
+	return limit
 }
 
 const (
 	nodeHome   = "{env}/node"
 	nodeScript = `PATH="$1/bin:$2:$PATH"; export PATH; shift 2; exec "$@"`
-	homeVar    = "SLUICE_NODE_HOME"
+	homeVar    = "SLUICE_NODE_HOME" // the folder of node, unless it is the usual one
+	oldVar     = "SLUICE_NODE_OLD"  // the same, if it is an older one
 )
 
-// fetchProgram installs the package that holds node for the machine's processor, and gives it a place. Arguments: folder, version.
-const fetchProgram = `const [dir, version] = process.argv.slice(1)
-const fs = require('fs'), path = require('path'), { spawnSync } = require('child_process')
-const name = 'node-linux-' + (process.arch === 'arm64' ? 'arm64' : process.arch)
-const r = spawnSync('npm', ['install', '--prefix', dir, '--no-save', '--no-package-lock', '--ignore-scripts', name + '@' + version], { stdio: 'inherit' })
-if (r.status !== 0) process.exit(r.status || 1)
-fs.symlinkSync(path.join('node_modules', name, 'bin'), path.join(dir, 'bin'))`
+//go:embed fetch.js
+var fetchProgram string
 
-// nodeStep installs a version of node.
-func nodeStep(major int) replay.Step {
-	return replay.Step{
-		Name: "node " + strconv.Itoa(major), MustPass: true, Env: quiet,
-		Args: []string{"node", "-e", fetchProgram, "--", nodeHome, strconv.Itoa(major)},
+// base is the environment with a version of node alone, which all states share that want the same one; nil for the usual one.
+func (c choice) base(runner string) *replay.Recipe {
+	if c.version == (release{}) {
+		return nil
+	}
+	step := replay.Step{Name: "node " + c.version.String(), MustPass: true, Env: quiet}
+	step.Args = []string{"node", "-e", fetchProgram, "--", nodeHome, c.version.String()}
+	if c.old() {
+		step.Args = append(step.Args, "npm", "npx", "pnpm", "pnpx")
+	}
+	if c.old() && c.version[0] < firstOfYarn {
+		step.Args = append(step.Args, "yarn")
+	}
+	return &replay.Recipe{Runner: runner, Install: []replay.Step{step}}
+}
+
+// firstOfYarn is the first major version of node that runs yarn, which gives what it starts no other node than its own. The other managers
+// leave it to PATH which one the programs below them find.
+const firstOfYarn = 8
+
+// use gives a recipe the version.
+func (c choice) use(r *replay.Recipe) {
+	r.Base = c.base(r.Runner)
+	if r.Base != nil {
+		r.Env[homeVar] = nodeHome
+	}
+	if c.old() {
+		r.Env[oldVar] = nodeHome
+	}
+	if c.note != "" {
+		r.Notes = append(r.Notes, c.note)
 	}
 }
 
@@ -126,6 +206,14 @@ func with(env map[string]string, args ...string) []string {
 		home = tools
 	}
 	return append([]string{"sh", "-c", nodeScript, "sh", home, tools + "/node_modules/.bin"}, args...)
+}
+
+// ours is a command of one of our programs, which an old node could not run.
+func ours(env map[string]string, args ...string) []string {
+	if env[oldVar] != "" {
+		env = nil
+	}
+	return with(env, args...)
 }
 
 // Clock is a command that prints the time in seconds, as the recipe's Node has it.
