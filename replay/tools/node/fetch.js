@@ -1,12 +1,13 @@
-// Installs the package that holds node for the machine's processor, and gives it a place. Arguments: folder, version, names of programs.
+// Installs the package that holds node for the machine's processor, and gives it a place. Arguments: folder, version of node, version of
+// node-gyp, names of programs. Its node-gyp comes with it: Debian's links what it builds with Debian's node.
 // The programs of these names, which an old node cannot run, are run by the node that runs this, wherever they are.
 const fs = require('fs')
 const path = require('path')
 const { spawnSync } = require('child_process')
-const [dir, version, ...programs] = process.argv.slice(1)
+const [dir, version, gyp, ...programs] = process.argv.slice(1)
 
 const name = 'node-linux-' + process.arch
-const args = ['install', '--prefix', dir, '--no-save', '--no-package-lock', '--ignore-scripts', name + '@' + version]
+const args = ['install', '--prefix', dir, '--no-save', '--no-package-lock', '--ignore-scripts', name + '@' + version, 'node-gyp@' + gyp]
 const r = spawnSync('npm', args, { stdio: 'inherit' })
 if (r.status !== 0) process.exit(r.status || 1)
 

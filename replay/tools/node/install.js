@@ -1,24 +1,22 @@
-// Installs a workspace. Arguments: its folder; a folder of programs for PATH; the folder of an old node that the packages' own scripts run
-// on, or ""; ways to do it as JSON: lists of words, of which the first that works is enough. What no registry has is taken out of the
-// manifests before the second.
+// Installs a workspace. Arguments: its folder; a folder of programs for PATH; the folder of the node that the packages' own scripts run on, or
+// "" for the one that runs this; ways to do it as JSON: lists of words, of which the first that works is enough. What no registry has is
+// taken out of the manifests before the second.
 const fs = require('fs')
 const os = require('os')
 const path = require('path')
 const { execFileSync, spawnSync } = require('child_process')
-const [dir, bin, old, ways] = process.argv.slice(1)
+const [dir, bin, home, ways] = process.argv.slice(1)
 
-const usual = process.env.PATH.split(path.delimiter).filter(d => d !== bin).join(path.delimiter)
 process.env.PATH = bin + path.delimiter + process.env.PATH
-const prefix = path.dirname(path.dirname(fs.realpathSync(old ? old + '/bin/node' : process.execPath)))
+const prefix = path.dirname(path.dirname(fs.realpathSync(home ? home + '/bin/node' : process.execPath)))
 if (fs.existsSync(path.join(prefix, 'include/node/node.h'))) process.env.npm_config_nodedir = prefix
 
-// shim makes a folder with a node that is the old one, but for node-gyp: the usual node's is for all, since an old one's own wants a Python
+// shim makes a folder with a node that is the one in home, but for node-gyp: ours is for all, since that of an old manager wants a Python
 // that nobody has.
 function shim() {
-  const npm = usual.split(path.delimiter).map(d => path.join(d, 'npm')).find(p => fs.existsSync(p))
-  const gyp = require.resolve('node-gyp/bin/node-gyp.js', { paths: [path.dirname(fs.realpathSync(npm))] })
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'node-'))
-  const [node, script, other] = [process.execPath, gyp, old + '/bin/node'].map(s => "'" + s.replace(/'/g, "'\\''") + "'")
+  const gyp = path.join(home, 'node_modules/node-gyp/bin/node-gyp.js')
+  const [node, script, other] = [process.execPath, gyp, home + '/bin/node'].map(s => "'" + s.replace(/'/g, "'\\''") + "'")
   const text = `#!/bin/sh
 case "$1" in */node-gyp.js) shift; exec ${node} ${script} "$@";; esac
 exec ${other} "$@"
@@ -98,9 +96,9 @@ function undated(before) {
   return list
 }
 
-if (old) {
-  process.env.npm_config_target = execFileSync(old + '/bin/node', ['-p', 'process.versions.node']).toString().trim()
-  process.env.PATH = [shim(), old + '/bin', process.env.PATH].join(path.delimiter)
+if (home) {
+  process.env.npm_config_target = execFileSync(home + '/bin/node', ['-p', 'process.versions.node']).toString().trim()
+  process.env.PATH = [shim(), home + '/bin', process.env.PATH].join(path.delimiter)
 }
 
 let code = 1

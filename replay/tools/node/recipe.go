@@ -230,7 +230,7 @@ func installSteps(top string, pm manager, env map[string]string) []replay.Step {
 	text, _ := json.Marshal(list) // lists of words: it cannot fail
 	return append(steps, replay.Step{
 		Name: stepDependencies, MustPass: true, Env: quiet, Dir: "",
-		Args: ours(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", env[oldVar], string(text)),
+		Args: ours(env, "node", "-e", installProgram, "--", installed, tools+"/node_modules/.bin", env[homeVar], string(text)),
 	})
 }
 

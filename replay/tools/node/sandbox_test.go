@@ -52,8 +52,9 @@ func skip(t *testing.T, why any) {
 	t.Skip(why)
 }
 
-// TestWorkspace installs from the registry, and runs two states in one environment.
-func TestWorkspace(t *testing.T) {
+// sandbox is a local one whose environments nobody can write to.
+func sandbox(t *testing.T) tooltest.Box {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it installs from the registry")
 	}
@@ -66,11 +67,40 @@ func TestWorkspace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer box.Close()
+	t.Cleanup(func() { box.Close() })
 	if !box.Capabilities().Overlay {
 		skip(t, "without overlays nobody can write to an environment")
 	}
-	b := tooltest.Box{Sandbox: box, Made: map[string]bool{}}
+	return tooltest.Box{Sandbox: box, Made: map[string]bool{}}
+}
+
+// TestOldNode: tests and scripts of a state that is for an old node run on it, under a manager that could not.
+func TestOldNode(t *testing.T) {
+	b := sandbox(t)
+	tree := tooltest.Tree{
+		"package.json": `{"engines": {"node": "0.10 || 6"}, "devDependencies": {"mocha": "5.2.0"},
+			"scripts": {"pretest": "npm run build", "build": "node -p process.version > built", "test": "mocha"}}`,
+		"test/a.js": `const fs = require('fs'), assert = require('assert')
+			it('tests', () => assert.strictEqual(process.version, 'v6.17.1'))
+			it('scripts', () => assert.strictEqual(fs.readFileSync('built', 'utf8'), 'v6.17.1\n'))`,
+	}
+	r, err := tools.Detect(t.Context(), tree, tools.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := tools.For(r.Runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tooltest.Diff(t, b.Report(t, run, r, tree, replay.Target{}), tooltest.View{Phases: "ok ok ok", Tests: `
+		test/a.js::scripts pass
+		test/a.js::tests pass
+		`})
+}
+
+// TestWorkspace installs from the registry, and runs two states in one environment.
+func TestWorkspace(t *testing.T) {
+	b := sandbox(t)
 	for range 2 { // what the first round spoils, the second does not see
 		for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
 			tree := workspaceTree(t, answer)

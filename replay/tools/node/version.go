@@ -165,13 +165,16 @@ const (
 //go:embed fetch.js
 var fetchProgram string
 
+// nodeGyp is a version that runs on the usual node and with Python 3.13.
+const nodeGyp = "11.5.0"
+
 // base is the environment with a version of node alone, which all states share that want the same one; nil for the usual one.
 func (c choice) base(runner string) *replay.Recipe {
 	if c.version == (release{}) {
 		return nil
 	}
 	step := replay.Step{Name: "node " + c.version.String(), MustPass: true, Env: quiet}
-	step.Args = []string{"node", "-e", fetchProgram, "--", nodeHome, c.version.String()}
+	step.Args = []string{"node", "-e", fetchProgram, "--", nodeHome, c.version.String(), nodeGyp}
 	if c.old() {
 		step.Args = append(step.Args, "npm", "npx", "pnpm", "pnpx")
 	}

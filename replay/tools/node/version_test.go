@@ -88,9 +88,9 @@ func TestFindNode(t *testing.T) {
 func TestOldRecipe(t *testing.T) {
 	t.Parallel()
 	for pin, want := range map[string][]string{
-		"6":  {"6.17.1", "npm", "npx", "pnpm", "pnpx", "yarn"},
-		"8":  {"8.17.0", "npm", "npx", "pnpm", "pnpx"},
-		"22": {"22.23.5"},
+		"6":  {"6.17.1", nodeGyp, "npm", "npx", "pnpm", "pnpx", "yarn"},
+		"8":  {"8.17.0", nodeGyp, "npm", "npx", "pnpm", "pnpx"},
+		"22": {"22.23.5", nodeGyp},
 	} {
 		tree := tooltest.Tree{"package.json": `{"scripts": {"build": "gulp", "pretest": "npm run build", "test": "mocha"}}`, ".nvmrc": pin}
 		r, err := Recipe(scan(t, tree), "", Extra{Runner: "mocha"})
@@ -104,7 +104,7 @@ func TestOldRecipe(t *testing.T) {
 		if d := cmp.Diff(want, args[len(args)-len(want):]); d != "" {
 			t.Error(pin, d)
 		}
-		old := len(want) > 1
+		old := len(want) > 2
 		steps := append(slices.Clone(r.Install), Steps(r, Run{}, nil)...)
 		for _, s := range steps {
 			own := strings.HasPrefix(s.Name, "script ")
