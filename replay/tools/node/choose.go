@@ -53,13 +53,13 @@ func choose(t *project.Tree, paths []string) (place, error) {
 	if !ok && !t.Has(manifestFile) {
 		return place{}, project.ErrNoRecipe{Reason: "no JavaScript package"}
 	}
-	for {
+	for nearest := dir; ; {
 		p, err := chooseIn(t, dir, paths)
 		if err != nil || p.tool != "" {
 			return p, err
 		}
 		if dir == "" {
-			return place{}, project.ErrNoRecipe{Reason: "no test tool is known for the package"}
+			return chooseLast(t, nearest, paths)
 		}
 		up, err := above(t, dir)
 		if err != nil {
@@ -67,6 +67,19 @@ func choose(t *project.Tree, paths []string) (place, error) {
 		}
 		dir = up
 	}
+}
+
+// chooseLast asks the packages of the workspace where neither the nearest package nor what is above it knows of a tool.
+func chooseLast(t *project.Tree, nearest string, paths []string) (place, error) {
+	p, err := chooseMember(t, paths)
+	if err != nil || p.tool != "" {
+		return p, err
+	}
+	reason, err := unknownTool(t, nearest)
+	if err != nil {
+		return place{}, err
+	}
+	return place{}, project.ErrNoRecipe{Reason: reason}
 }
 
 // above is the next folder to ask: the workspace of a package, else the root.

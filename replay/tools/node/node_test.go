@@ -98,12 +98,35 @@ func TestChoose(t *testing.T) {
 		{"a package's own", tooltest.Tree{"package.json": `{"workspaces": ["p/*"]}`, "p/a/package.json": `{"scripts": {"test": "ava"}}`}, []string{"p/a/x.js"}, "ava p/a"},
 		{"node's own", tooltest.Tree{"package.json": `{"scripts": {"test": "node --test test/"}}`}, nil, "nodetest "},
 		{"a fixture is no package", tooltest.Tree{"package.json": `{"scripts": {"test": "mocha"}}`, "test/fixtures/p/package.json": `{}`}, []string{"test/fixtures/p/index.js", "lib/a.js"}, "mocha "},
+		{"the packages of a workspace whose script starts them", tooltest.Tree{"package.json": `{"workspaces": ["p/*"], "scripts": {"test": "npm test -ws"}}`, "p/a/package.json": `{"scripts": {"test": "ava"}}`, "p/b/package.json": `{"scripts": {"test": "mocha"}}`, "p/b/test/x.js": "", "p/c/package.json": "{}", "p/c/test/x.js": "", "p/c/test/y.js": ""}, nil, "mocha p/b"},
+		{"of those the one that was touched", tooltest.Tree{"package.json": `{"workspaces": ["p/*"]}`, "p/a/package.json": `{"scripts": {"test": "ava"}}`, "p/b/package.json": `{"scripts": {"test": "mocha"}}`, "p/b/test/x.js": ""}, []string{"README", "a", "p/a/x"}, "ava p/a"},
+		{"no package of the workspace", tooltest.Tree{"package.json": `{"workspaces": ["p/*"]}`, "q/a/package.json": `{"scripts": {"test": "ava"}}`}, nil, ""},
 		{"nothing known", tooltest.Tree{"package.json": `{"scripts": {"test": "make test"}}`}, nil, ""},
 		{"a manifest that is none", tooltest.Tree{"package.json": `[1]`}, nil, ""},
 	} {
 		got, err := choose(scan(t, c.tree), c.paths)
 		if err != nil && c.want != "" || err == nil && got.tool+" "+got.root != c.want {
 			t.Errorf("%s: %q in %q, %v; want %q", c.name, got.tool, got.root, err, c.want)
+		}
+	}
+}
+
+// TestUnknownTool: why there is no recipe is said, not only that.
+func TestUnknownTool(t *testing.T) {
+	t.Parallel()
+	for manifest, want := range map[string]string{
+		`{"scripts": {"test": "tape test/*.js | tap-spec"}}`:                                          "tests are for tape, which",
+		`{"scripts": {"test": "npm run unit", "unit": "nyc tap test/*.js"}}`:                          "tests are for tap, which",
+		`{"scripts": {"test": "karma start --single-run"}, "devDependencies": {"jasmine-core": "1"}}`: "tests are for karma, which",
+		`{"scripts": {"test": "node test.js"}, "devDependencies": {"uvu": "1"}}`:                      "tests are for uvu, which",
+		`{"scripts": {"test": "make -C test"}}`:                                                       "script runs make",
+		`{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`:                        "tests nothing",
+		`{"scripts": {"test": "("}}`:                                                                  "cannot be read",
+		`{}`:                                                                                          "no test script",
+	} {
+		_, err := choose(scan(t, tooltest.Tree{"package.json": manifest}), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", manifest, err, want)
 		}
 	}
 }
