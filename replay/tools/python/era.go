@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sluice/replay"
@@ -26,12 +27,38 @@ var removals = []struct {
 // three finds what Python 2 does not understand.
 var three = regexp.MustCompile(`(?m)^\s*async def |^\s*nonlocal |\bsuper\(\)|^\s*def .*\) *-> *.*:$|[=(,]\s*f["']`)
 
+// asName finds "async" or "await" as a name, which they can be no longer from 3.7 on.
+var asName = regexp.MustCompile(`(?m)[(,]\s*(?:async|await)\s*=[^=]|^\s+(?:async|await)\s*=[^=]|\bself\.(?:async|await)\b|\bdef (?:async|await)\(|^\s*from \.+async import\b`)
+
+// lost are the versions that a project names where all of them but Python 2 are too old for any image, and its sources are no syntax for the
+// images' Python 3: then it is run with Python 2.
+func lost(t *project.Tree, root string, named []version) ([]version, error) {
+	if !slices.Contains(named, python2) || slices.Max(named) >= 307 {
+		return named, nil
+	}
+	found := false
+	err := t.Each(sourcesOf(root), func(f replay.File) error {
+		found = found || asName.Match(f.Data)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at sources: %w", err)
+	}
+	if found {
+		return []version{python2}, nil
+	}
+	return named, nil
+}
+
+func sourcesOf(root string) func(string) bool {
+	return func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
+}
+
 // era is the last version that has what the project uses, 0 if nothing tells.
 func era(t *project.Tree, root string) (version, error) {
 	found := map[version]bool{}
 	modern := false
-	source := func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
-	err := t.Each(source, func(f replay.File) error {
+	err := t.Each(sourcesOf(root), func(f replay.File) error {
 		modern = modern || three.Match(f.Data)
 		for _, r := range removals {
 			found[r.last] = found[r.last] || r.find.Match(f.Data)

@@ -186,7 +186,8 @@ func findVersion(t *project.Tree, root string, p *info) (choice, error) {
 			named = append(named, limit)
 		}
 	}
-	return choose(p.python, named), nil
+	named, err := lost(t, root, named)
+	return choose(p.python, named), err
 }
 
 type versionSource struct {
