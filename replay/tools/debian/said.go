@@ -23,6 +23,7 @@ var missing = []struct {
 	{"library", regexp.MustCompile(`\blib([\w+-]{1,60})\.so[.\d]*: cannot open shared object file`)},
 	{"pkg", regexp.MustCompile(`Package '?([\w.+-]{1,80})'?,? (?:was not found|required by [^\n]{1,80} not found)`)},
 	{"pkg", regexp.MustCompile(`No package '([\w.+-]{1,80})' found`)},
+	{"pkg", regexp.MustCompile(`\b([\w+-]{1,80}(?:-[\d.]{1,8})?)\.pc\b`)},
 	{"program", regexp.MustCompile(`(?m)(?:^|[\s"'` + "`" + `/:(])([A-Za-z][\w.+-]{0,60})['"` + "`" + `]?:? (?:command |executable |binary |program )?(?:file )?(?:was |is )?not (?:found|installed)`)},
 	{"program", regexp.MustCompile(`No such file or directory: u?b?'([A-Za-z][\w.+-]{0,60})'`)},
 	{"program", regexp.MustCompile(`(?i)(?:unable to (?:find|execute)|could not (?:find|execute|run)|failed to (?:find|execute)|cannot (?:find|run)) (?:the )?(?:program |command )?['"` + "`" + `]?([a-z][\w.+-]{0,60})`)},

@@ -19,6 +19,7 @@ func TestSaid(t *testing.T) {
 		{"Package libxml-2.0 was not found in the pkg-config search path.", "libxml2-dev"},
 		{"Package 'libffi', required by 'gobject-2.0', not found", "libffi-dev"},
 		{"No package 'zlib' found", "zlib1g-dev"},
+		{"Could not find crypto lib/headers, please set OPENSSL_PREFIX or ensure libcrypto.pc is in PKG_CONFIG_PATH.", "libssl-dev"},
 		{"sh: 1: xml2-config: not found", "libxml2-dev"},
 		{"/bin/sh: line 1: mysql_config: command not found", "default-libmysqlclient-dev"},
 		{"Error: pg_config executable not found.", "libpq-dev"},
