@@ -28,6 +28,7 @@ type Program struct {
 	Fast       bool   // it belongs to the subset that every run of the tests has
 	Tool       string // the test tool that reads what it left; "" for none
 	Alone      bool   // the tool does not run it, as if the tool had been replaced
+	Recipe     bool   // it is a project whose recipe the tool makes, with an environment and a build of its own
 	Files      []replay.File
 	Main       string // the file that is started, or that holds the tests
 	Limits     replay.Limits
@@ -117,6 +118,8 @@ func (p *Program) settings(words string) error {
 			p.Outcomes = strings.Split(value, "|")
 		case "alone":
 			p.Alone = true
+		case "recipe":
+			p.Recipe, p.Timeout = true, 3*time.Minute
 		case "tool":
 			p.Tool = value
 		case "says":

@@ -221,16 +221,18 @@ class Runner:
         return entry
 
     def program(self, t, prefix):
-        """Runs a program with GoogleTest; one that ends without a report is run once for each case."""
+        """Runs a program with GoogleTest; one that fails without a report is run once for each case, one that ends well owes it."""
         e = self.cases(t, prefix)
-        if e["exit"] == 0 or os.path.exists(os.path.join(out, e["cases"])):
+        if os.path.exists(os.path.join(out, e["cases"])):
             return
         env = dict(os.environ)
         for v in values(t, "ENVIRONMENT"):
             key, _, value = v.partition("=")
             env[key] = value
         names = list_cases(t["command"][0], env, t["props"].get("WORKING_DIRECTORY") or build)
-        if 0 < len(names) <= MAX_CASES:
+        if e["exit"] == 0:
+            e["owed"] = names[:MAX_CASES]
+        elif 0 < len(names) <= MAX_CASES:
             e["alone"] = True
             for name in names:
                 self.cases(t, prefix, name)

@@ -1,9 +1,11 @@
 package sluice;
 
+import java.io.File;
 import org.apache.maven.eventspy.AbstractEventSpy;
 import org.apache.maven.execution.ExecutionEvent;
 import org.apache.maven.execution.MavenExecutionResult;
 import org.apache.maven.plugin.MojoExecution;
+import org.codehaus.plexus.util.xml.Xpp3Dom;
 
 /** Writes how each goal and module ended. */
 public class MavenEvents extends AbstractEventSpy {
@@ -42,7 +44,9 @@ public class MavenEvents extends AbstractEventSpy {
             Log.classes(e.getProject());
         }
         String state = e.getType() == ExecutionEvent.Type.MojoStarted ? "start" : e.getType() == ExecutionEvent.Type.MojoSucceeded ? "ok" : "failed";
-        Log.line("e", "goal", "dir", Log.dir(e.getProject()), "goal", m.getArtifactId() + ":" + m.getGoal(), "phase",
+        // Configured by now: a report anywhere else is none of Surefire's.
+        Xpp3Dom reports = tests && state.equals("start") && m.getConfiguration() != null ? m.getConfiguration().getChild("reportsDirectory") : null;
+        Log.line("e", "goal", "reports", reports == null || reports.getValue() == null ? "" : new File(reports.getValue()).getName(), "dir", Log.dir(e.getProject()), "goal", m.getArtifactId() + ":" + m.getGoal(), "phase",
                 m.getLifecyclePhase() == null ? "" : m.getLifecyclePhase(), "state", state, "message", Log.words(e.getException()));
     }
 }

@@ -1,6 +1,7 @@
 package maven
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -23,6 +24,7 @@ type event struct {
 	Goal    string // "maven-surefire-plugin:test"
 	Phase   string
 	State   string // start, ok, failed
+	Reports string // of Surefire's start: the name of the folder that its reports go to
 	Message string
 }
 
@@ -32,6 +34,7 @@ type ran struct {
 	classes *jvm.Classes
 	test    string // how Surefire ended: "", start, ok, failed
 	words   string // of Surefire's failure
+	folders map[string]bool
 }
 
 type analysis struct {
@@ -132,6 +135,12 @@ func (a *analysis) event(m *ran, e event) {
 func (a *analysis) goal(m *ran, e event) {
 	switch {
 	case e.Goal == surefireGoal:
+		if e.Reports != "" {
+			if m.folders == nil {
+				m.folders = map[string]bool{}
+			}
+			m.folders[e.Reports] = true
+		}
 		if m.test != "failed" { // of several runs of tests in one module the failed one tells
 			m.test = e.State
 		}
@@ -194,17 +203,22 @@ func (a *analysis) reports(files map[string][]byte) {
 			folders[path.Base(dir)] = true
 		}
 	}
-	bad := map[*ran]bool{}
+	cases := map[*ran][]report.Case{}
 	for _, folder := range sorted(folders) {
 		n, _, _ := strings.Cut(folder, ".")
 		m := a.number[n]
-		if m == nil || m.test == "" {
-			a.doubt.Add(true, "there are reports of a module that did not test: %s", report.FirstLine(folder))
+		if m == nil || m.test == "" || len(m.folders) > 0 && !m.folders[folder] {
+			a.doubt.Add(true, "there are reports of tests that did not run: %s", report.FirstLine(folder))
 			continue
 		}
-		cases, err := report.ReadJUnits(files, reportsDir+"/"+folder+"/TEST-*.xml")
+		list, err := report.ReadJUnits(files, reportsDir+"/"+folder+"/TEST-*.xml")
 		a.doubt.Add(err != nil && a.step.Stop == replay.Exited && m.words == "", "reading the reports: %v", err)
-		for _, c := range cases {
+		cases[m] = append(cases[m], list...)
+	}
+	bad := map[*ran]bool{}
+	for _, m := range a.modules {
+		worseFirst(cases[m])
+		for _, c := range cases[m] {
 			t := m.classes.Test(c, true)
 			bad[m] = bad[m] || report.Bad(t.Outcome)
 			a.set.Add(t)
@@ -213,6 +227,36 @@ func (a *analysis) reports(files map[string][]byte) {
 	for _, m := range a.modules {
 		a.module(m, bad[m])
 	}
+}
+
+// worseFirst orders what several reports say of one test, which a suite runs besides its class or which somebody made up: the first has
+// the test's own id.
+func worseFirst(cases []report.Case) {
+	places := map[[2]string][]int{}
+	for i, c := range cases {
+		key := [2]string{c.Class, c.Name}
+		places[key] = append(places[key], i)
+	}
+	for _, at := range places {
+		if !slices.ContainsFunc(at, func(i int) bool { return cases[i].Report != cases[at[0]].Report }) {
+			continue
+		}
+		same := make([]report.Case, 0, len(at))
+		for _, i := range at {
+			same = append(same, cases[i])
+		}
+		slices.SortStableFunc(same, func(x, y report.Case) int { return cmp.Compare(passed(x), passed(y)) })
+		for n, i := range at {
+			cases[i] = same[n]
+		}
+	}
+}
+
+func passed(c report.Case) int {
+	if len(c.Failures)+len(c.Errors) > 0 {
+		return 0
+	}
+	return 1
 }
 
 // module compares how Surefire ended with its reports.

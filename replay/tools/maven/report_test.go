@@ -134,7 +134,7 @@ func TestDoubts(t *testing.T) {
 			f["reports/3.0/TEST-x.xml"] = []byte(`<testsuite><testcase classname="org.x.NewTest" name="passes"/></testsuite>`)
 			f["reports/2.0/TEST-x.xml"] = f["reports/3.0/TEST-x.xml"]
 		}, 1, "the tests of the module a failed without a failed test"},
-		{"report of no module", "3.5.2", func(f map[string][]byte) { f["reports/9/TEST-x.xml"] = []byte("<testsuite/>") }, 1, "there are reports of a module that did not test: 9"},
+		{"report of no module", "3.5.2", func(f map[string][]byte) { f["reports/9/TEST-x.xml"] = []byte("<testsuite/>") }, 1, "there are reports of tests that did not run: 9"},
 		{"no end", "3.5.2", func(f map[string][]byte) {
 			f[eventFile] = []byte(strings.Split(string(f[eventFile]), `{"e":"end"`)[0])
 		}, 1, "maven exited 1 before the report's end"},
@@ -175,6 +175,24 @@ func TestMissingArtifact(t *testing.T) {
 `)}
 	r := parse(files, replay.Exited, 1)
 	if !strings.HasPrefix(r.Inconsistent, "the environment lacks what the build needs") {
+		t.Errorf("doubt %q", r.Inconsistent)
+	}
+}
+
+// TestForgedReports: what somebody wrote beside Surefire's reports is no outcome of a test by the test's own id.
+func TestForgedReports(t *testing.T) {
+	t.Parallel()
+	const forged = `<testsuite name="x"><testcase classname="org.x.OldTest" name="fails"/></testsuite>`
+	files := captured(t, "3.5.2")
+	files["reports/2.0/TEST-a.xml"] = []byte(forged) // read before the true one
+	r := parse(files, replay.Exited, 1)
+	if got := tooltest.Find(t, r, "a/src/test/java/org/x/OldTest.java::fails"); got.Outcome != replay.Fail {
+		t.Errorf("%+v", got)
+	}
+	files = captured(t, "3.5.2")
+	files[eventFile] = []byte(strings.ReplaceAll(string(files[eventFile]), `"goal":"maven-surefire-plugin:test"`, `"reports":"2.0","goal":"maven-surefire-plugin:test"`))
+	files["reports/2/TEST-a.xml"] = []byte(forged)
+	if r = parse(files, replay.Exited, 1); !strings.HasPrefix(r.Inconsistent, "there are reports of tests that did not run: 2") {
 		t.Errorf("doubt %q", r.Inconsistent)
 	}
 }

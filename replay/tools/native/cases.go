@@ -42,8 +42,11 @@ func (a *Analysis) Gtest(run Run, whole replay.Test) {
 
 // unreported is a program that ended before its report.
 func (a *Analysis) unreported(run Run, whole replay.Test) {
+	for _, name := range run.Owed {
+		a.Add(replay.Test{ID: run.Prefix + "::" + name, Outcome: replay.Missing, Message: "the program ended well without a report"})
+	}
 	switch {
-	case run.Alone: // its cases tell
+	case run.Alone, len(run.Owed) > 0: // its cases tell
 		return
 	case run.Case != "":
 		whole.ID = run.Prefix + "::" + run.Case

@@ -52,6 +52,8 @@ type Run struct {
 	Test   string `json:"test"`
 	Case   string `json:"case"`
 	Alone  bool   `json:"alone"`
+	// Owed are the cases of a program that ended well without the report that it was asked for.
+	Owed []string `json:"owed"`
 }
 
 // Analysis gathers what a run left.

@@ -26,6 +26,7 @@ const (
 type Case struct {
 	Suites []string // names of the suites around it, the outermost first
 	File   string   // of the case, else of its innermost suite that names one
+	Report string   // the report that it is in, where several are read
 	Class  string
 	Name   string
 	Status string // CTest and GoogleTest: "run", "notrun", "disabled"
@@ -127,6 +128,9 @@ func ReadJUnits(files map[string][]byte, pattern string) ([]Case, error) {
 		list, err := ReadJUnit(files[name])
 		if err != nil && first == nil {
 			first = fmt.Errorf("%s: %w", name, err)
+		}
+		for i := range list {
+			list[i].Report = name
 		}
 		if cases = append(cases, list...); len(cases) > JUnitCases {
 			return cases[:JUnitCases], errTooMany
