@@ -54,7 +54,7 @@ var offline = map[string]string{"GOPROXY": "off", "GOSUMDB": "off", "PIP_NO_INDE
 var networkNames = []string{
 	"*_PROXY", "*_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "*_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS",
 	"PIP_*", "UV_*", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "GOINSECURE",
-	"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_cafile", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY", "MAVEN_MIRROR_URL",
+	"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_cafile", "YARN_NPM_REGISTRY_SERVER", "YARN_REGISTRY", "MAVEN_MIRROR_URL", "GRADLE_DISTRIBUTIONS_URL",
 	"CARGO_HTTP_PROXY", "CARGO_HTTP_CAINFO", "RUSTUP_DIST_SERVER",
 }
 

@@ -214,7 +214,7 @@ func freshen(list []Image) {
 			if t.Image() != i.Name || t.From == "" {
 				continue
 			}
-			k := slices.IndexFunc(list, func(b Image) bool { return b.Name == Toolchain{Name: t.From}.Image() })
+			k := slices.IndexFunc(list, func(b Image) bool { return b.Name == Toolchain{Name: t.From, Suite: t.Suite}.Image() })
 			i.Stale = i.Stale || k < 0 || list[k].Stale || !on(*i, list[k])
 		}
 		for _, above := range list {

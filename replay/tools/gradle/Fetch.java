@@ -15,15 +15,37 @@ import java.util.zip.ZipInputStream;
 public class Fetch {
     private static final long MOST = 1L << 30;
 
+    /** The server did not answer, or not for now: nothing is known of the archive. */
+    private static class Unreachable extends IOException {
+        Unreachable(String words) {
+            super(words);
+        }
+    }
+
     public static void main(String[] args) throws Exception {
+        String address = mirrored(args[0], System.getenv("GRADLE_DISTRIBUTIONS_URL"));
+        try {
+            bring(address, args[1]);
+        } catch (Unreachable e) {
+            System.err.println(e.getMessage());
+            System.exit(3);
+        }
+    }
+
+    /** The address of the same archive on a mirror of the folder that it is in. */
+    private static String mirrored(String address, String mirror) {
+        return mirror == null || mirror.isEmpty() ? address : mirror.replaceAll("/+$", "") + address.substring(address.lastIndexOf('/'));
+    }
+
+    private static void bring(String address, String dir) throws Exception {
         byte[] want;
-        try (InputStream in = open(args[0] + ".sha256")) {
+        try (InputStream in = open(address + ".sha256")) {
             want = in.readNBytes(64);
         }
         Path zip = Files.createTempFile("sluice", ".zip");
         try {
             MessageDigest sum = MessageDigest.getInstance("SHA-256");
-            try (InputStream in = new DigestInputStream(open(args[0]), sum); OutputStream out = Files.newOutputStream(zip)) {
+            try (InputStream in = new DigestInputStream(open(address), sum); OutputStream out = Files.newOutputStream(zip)) {
                 copy(in, out, MOST);
             }
             String got = String.format("%064x", new java.math.BigInteger(1, sum.digest()));
@@ -31,7 +53,7 @@ public class Fetch {
                 throw new IOException("the archive's digest is " + got);
             }
             try (InputStream in = Files.newInputStream(zip)) {
-                unpack(in, Paths.get(args[1]).toAbsolutePath().normalize());
+                unpack(in, Paths.get(dir).toAbsolutePath().normalize());
             }
         } finally {
             Files.delete(zip);
@@ -46,12 +68,21 @@ public class Fetch {
             c.setConnectTimeout(30_000);
             c.setReadTimeout(60_000);
             c.setInstanceFollowRedirects(false);
+            int code;
+            try {
+                code = c.getResponseCode();
+            } catch (IOException e) {
+                throw new Unreachable(at.getHost() + " cannot be reached: " + e);
+            }
             String next = c.getHeaderField("Location");
-            if (c.getResponseCode() == 200) {
+            if (code == 200) {
                 return c.getInputStream();
             }
-            if (c.getResponseCode() / 100 != 3 || next == null) {
-                throw new IOException("the answer of " + at.getHost() + " is " + c.getResponseCode());
+            if (code == 429 || code >= 500) {
+                throw new Unreachable("the answer of " + at.getHost() + " is " + code);
+            }
+            if (code / 100 != 3 || next == null) {
+                throw new IOException("the answer of " + at.getHost() + " is " + code);
             }
             URI to = at.resolve(next);
             if (at.getScheme().equals("https") && !"https".equals(to.getScheme())) {

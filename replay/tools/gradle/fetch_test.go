@@ -49,6 +49,8 @@ func TestFetch(t *testing.T) {
 		text, ok := files[r.URL.Path]
 		if r.URL.Path == "/moved" || r.URL.Path == "/moved.sha256" {
 			http.Redirect(w, r, "/good"+r.URL.Path[len("/moved"):], http.StatusFound)
+		} else if r.URL.Path == "/busy.sha256" {
+			w.WriteHeader(http.StatusServiceUnavailable)
 		} else if !ok {
 			http.NotFound(w, r)
 		} else {
@@ -65,6 +67,21 @@ func TestFetch(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(top, "out")); err == nil {
 			t.Errorf("%s: a file lies outside of the folder", name)
+		}
+	}
+	unreachable := httptest.NewServer(nil)
+	unreachable.Close()
+	for _, c := range []struct {
+		address, mirror string
+		code            int
+	}{
+		{unreachable.URL + "/good", "", 3}, {server.URL + "/busy", "", 3}, {server.URL + "/missing", "", 1},
+		{unreachable.URL + "/distributions/good", server.URL + "/", 0},
+	} {
+		cmd := exec.CommandContext(t.Context(), java, "Fetch.java", c.address, filepath.Join(t.TempDir(), "dist"))
+		cmd.Env = append(os.Environ(), "GRADLE_DISTRIBUTIONS_URL="+c.mirror)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != c.code {
+			t.Errorf("%+v: exit code %d\n%s", c, cmd.ProcessState.ExitCode(), out)
 		}
 	}
 }

@@ -8,12 +8,18 @@ mkdir -p "$home/classes"
 javac -nowarn -d "$home/classes" "$home/src/Sources.java"
 here=$(command -v gradle || true)
 wanted=
-# The wrapper's address is asked as those of the build's other dependencies are; its jar never runs.
-if [ -n "$2" ] && java $options "$home/src/Fetch.java" "$2" "$home/dist" && [ -f "$home/dist/gradle-$3/bin/gradle" ]; then
-	wanted="$home/dist/gradle-$3/bin/gradle"
-	chmod +x "$wanted"
-elif [ -n "$2" ]; then
-	echo "Gradle $3 cannot be had; the one that is here is ${here:-none}"
+unreachable=
+# The wrapper's address, or GRADLE_DISTRIBUTIONS_URL's, is asked as those of the build's other dependencies are; its jar never runs.
+if [ -n "$2" ]; then
+	code=0
+	java $options "$home/src/Fetch.java" "$2" "$home/dist" || code=$?
+	if [ $code = 0 ] && [ -f "$home/dist/gradle-$3/bin/gradle" ]; then
+		wanted="$home/dist/gradle-$3/bin/gradle"
+		chmod +x "$wanted"
+	else
+		echo "Gradle $3 cannot be had; the one that is here is ${here:-none}"
+		[ $code != 3 ] || unreachable=$3
+	fi
 fi
 shift 3
 for gradle in $wanted $here; do
@@ -24,4 +30,6 @@ for gradle in $wanted $here; do
 	fi
 done
 echo "no Gradle resolves what the build needs" >&2
+# These words say that it is no fault of the recipe's.
+[ -z "$unreachable" ] || echo "sluice: the network or the index failed: where Gradle $unreachable comes from cannot be reached" >&2
 exit 91

@@ -69,6 +69,30 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
+// TestJDK: a version of Gradle runs on JDKs of its time.
+func TestJDK(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ version, build, image, note string }{
+		{"8.5", "", "sluice/jvm:trixie", ""},
+		{"8.4", "", "sluice/jdk17:bookworm", "is for JDK 17: Gradle 8.4 runs on JDK 20 at most"},
+		{"7.3.3", "", "sluice/jdk17:bookworm", "is for JDK 17: Gradle 7.3.3 runs on JDK 17 at most"},
+		{"6.9", "", "sluice/jdk11:bullseye", "is for JDK 11: Gradle 6.9 runs on JDK 15 at most"},
+		{"6.9", "sourceCompatibility = 17", "sluice/jdk17:bookworm", "is for JDK 17: Gradle 6.9 runs on JDK 15 at most"},
+		{"1.12", "", "sluice/jdk11:bullseye", "is for JDK 11: Gradle 1.12 runs on JDK 7 at most"},
+		{"", "sourceCompatibility = 1.7", "sluice/jdk11:bullseye", "is for JDK 11: its sources are of Java 7"},
+	} {
+		tree := tooltest.Tree{"build.gradle": c.build}
+		if c.version != "" {
+			tree["gradle/wrapper/gradle-wrapper.properties"] = "distributionUrl=https\\://x.example/gradle-" + c.version + "-bin.zip\n"
+		}
+		r := detect(t, tree)
+		notes := strings.Join(r.Notes, ";")
+		if r.Image != c.image || !strings.HasPrefix(notes, c.note) || c.note == "" && strings.Contains(notes, "is for JDK") {
+			t.Errorf("%+v: %s, notes %q", c, r.Image, r.Notes)
+		}
+	}
+}
+
 // TestDistribution: only a plain address is asked, and only over a channel that is checked.
 func TestDistribution(t *testing.T) {
 	t.Parallel()

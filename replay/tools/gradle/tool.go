@@ -10,6 +10,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/replay"
@@ -84,7 +85,13 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	for _, m := range level.FindAllStringSubmatch(text, -1) {
 		n = max(n, jvm.Level(m[1]))
 	}
-	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Inputs: inputs, Notes: jvm.Notes(n)}
+	asked := jvm.Asked{Level: n}
+	named, file, err := jvm.Named(t, root)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	asked.Bound(named, fmt.Sprintf("%s names JDK %d", file, named))
+	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Inputs: inputs}
 	r.Env["GRADLE_USER_HOME"] = "{env}/gradle"
 	wrapper, err := t.Read(path.Join(root, "gradle/wrapper/gradle-wrapper.properties"))
 	if err != nil {
@@ -93,6 +100,12 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	address, wanted := "", ""
 	if m := distribution.FindStringSubmatch(wrapper); m != nil {
 		address, wanted = strings.ReplaceAll(m[1], `\`, ""), m[2]
+		if newest := newestJDK(wanted); newest > 0 {
+			asked.Bound(newest, fmt.Sprintf("Gradle %s runs on JDK %d at most", wanted, newest))
+		}
+	}
+	r.Image, r.Notes = jvm.Choose(asked)
+	if wanted != "" {
 		r.Notes = append(r.Notes, "asks for Gradle "+wanted+", and gets the image's where the network has no other")
 	}
 	install := append([]string{jvm.Folder, address, wanted}, options()...)
@@ -101,6 +114,28 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		{Name: "dependencies", Dir: root, MustPass: true, Args: jvm.Script("install.sh", append(install, "-Dsluice.mode=install")...)},
 	}
 	return r, nil
+}
+
+// runsOn are the newest JDKs on which versions of Gradle run, by docs.gradle.org/current/userguide/compatibility.html: from a version on, the newest first.
+var runsOn = []struct{ major, minor, jdk int }{
+	{9, 1, 25}, {8, 14, 24}, {8, 10, 23}, {8, 8, 22}, {8, 5, 21}, {8, 3, 20}, {7, 6, 19}, {7, 5, 18}, {7, 3, 17}, {7, 0, 16}, {6, 7, 15}, {6, 3, 14},
+	{6, 0, 13}, {5, 4, 12}, {5, 0, 11}, {4, 7, 10}, {4, 3, 9}, {2, 0, 8}, {0, 0, 7},
+}
+
+var numbers = regexp.MustCompile(`^(\d{1,3})\.(\d{1,3})`)
+
+// newestJDK is the newest one on which a version of Gradle runs; 0 if the version cannot be read.
+func newestJDK(version string) int {
+	m := numbers.FindStringSubmatch(version)
+	if m == nil {
+		return 0
+	}
+	major, _ := strconv.Atoi(m[1]) // digits
+	minor, _ := strconv.Atoi(m[2])
+	i := slices.IndexFunc(runsOn, func(r struct{ major, minor, jdk int }) bool {
+		return major > r.major || major == r.major && minor >= r.minor
+	})
+	return runsOn[i].jdk
 }
 
 // options make Gradle leave nothing behind, and read our script.

@@ -6,7 +6,6 @@ package jvm
 
 import (
 	_ "embed"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -44,7 +43,7 @@ const Folder = "{env}/sluice"
 // levelVar is the variable that says for which Java a project is.
 const levelVar = "SLUICE_JAVA"
 
-// oldestJDK is the oldest Java for which projects are built: an older wish is changed to what the JDK still builds for.
+// oldestJDK is the oldest Java that a JDK is looked for by: what a JDK's compiler does not know any more is built for the oldest that it knows.
 const oldestJDK = 8
 
 // Env are the variables of a recipe for a Java version; 0 is unknown.
@@ -78,14 +77,6 @@ func Level(s string) int {
 	}
 	n, _ := strconv.Atoi(m[1]) // digits
 	return n
-}
-
-// Notes say what becomes of a version.
-func Notes(level int) []string {
-	if level > 0 && level < oldestJDK {
-		return []string{fmt.Sprintf("asks for Java %d: it is built for the oldest that the JDK builds for", level)}
-	}
-	return nil
 }
 
 var testFile = regexp.MustCompile(`^(?:Test.*|.*(?:Test|Tests|TestCase|Spec|Specs|IT))$`)

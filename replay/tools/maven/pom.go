@@ -41,6 +41,8 @@ type plugin struct {
 	Source   string `xml:"configuration>source"`
 	Target   string `xml:"configuration>target"`
 	Release  string `xml:"configuration>release"`
+	JDK      string `xml:"configuration>toolchains>jdk>version"`
+	Words    string `xml:",innerxml"`
 }
 
 type properties map[string]string
@@ -176,4 +178,39 @@ func level(list []module) int {
 		add(all["java.version"])
 	}
 	return best
+}
+
+var (
+	toolchain = regexp.MustCompile(`^[\[(]?\s*(?:1\.)?(\d{1,2})\b`)
+	// Newer JDKs than 17 let nobody set a security manager while a program runs.
+	manager = regexp.MustCompile(`-Djava\.security\.manager|surefire\.security\.manager|<java\.security\.manager>`)
+)
+
+// lastManager is the last JDK in which tests may set a security manager (JEP 411).
+const lastManager = 17
+
+// asks is what a project says of the JDK that it runs on: its sources' level, Maven's toolchains, files that name one, tests with a security manager.
+func asks(t *project.Tree, root string, list []module) (jvm.Asked, error) {
+	a := jvm.Asked{Level: level(list)}
+	named, file, err := jvm.Named(t, root)
+	if err != nil {
+		return a, err
+	}
+	a.Bound(named, fmt.Sprintf("%s names JDK %d", file, named))
+	for _, m := range list {
+		for _, x := range slices.Concat(m.pom.Plugins, m.pom.Managed) {
+			switch x.Artifact {
+			case "maven-toolchains-plugin":
+				if v := toolchain.FindStringSubmatch(x.JDK); v != nil {
+					n := jvm.Level(v[1])
+					a.Bound(n, fmt.Sprintf("its toolchain is JDK %d", n))
+				}
+			case "maven-surefire-plugin":
+				if manager.MatchString(x.Words) {
+					a.Bound(lastManager, "its tests have a security manager")
+				}
+			}
+		}
+	}
+	return a, nil
 }

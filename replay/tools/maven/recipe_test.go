@@ -11,6 +11,7 @@ import (
 
 	"sluice/replay"
 	"sluice/replay/tools"
+	"sluice/replay/tools/jvm"
 	"sluice/replay/tools/maven"
 	"sluice/replay/tools/project"
 	"sluice/replay/tools/tooltest"
@@ -74,13 +75,38 @@ func TestLevel(t *testing.T) {
 		{"variable", "<properties><jdk>21</jdk></properties>" + compiler("<release>${jdk}</release>"), "21", ""},
 		{"variables in a ring", "<properties><a>${b}</a><b>${a}</b></properties>" + compiler("<release>${a}</release>"), "", ""},
 		{"Spring Boot", "<properties><java.version>25</java.version></properties>", "25", ""},
-		{"old", compiler("<source>1.5</source>"), "", "asks for Java 5: it is built for the oldest that the JDK builds for"},
+		{"old", compiler("<source>1.5</source>"), "", "is for JDK 11: its sources are of Java 5"},
 		{"in a profile", "<profiles><profile><properties><maven.compiler.release>99</maven.compiler.release></properties></profile></profiles>", "", ""},
 		{"none", "", "", ""},
 	} {
 		r := detect(t, tooltest.Tree{"pom.xml": pom(c.body)})
 		if got := r.Env["SLUICE_JAVA"]; got != c.want || strings.Join(r.Notes, ";") != c.note {
 			t.Errorf("%s: Java %q, notes %q", c.name, got, r.Notes)
+		}
+	}
+}
+
+// TestJDK: an older JDK is for what the newest one cannot run.
+func TestJDK(t *testing.T) {
+	t.Parallel()
+	plugin := func(artifact, configuration string) string {
+		return "<build><plugins><plugin><artifactId>" + artifact + "</artifactId><configuration>" + configuration + "</configuration></plugin></plugins></build>"
+	}
+	level := "<properties><maven.compiler.source>1.8</maven.compiler.source></properties>"
+	for _, c := range []struct{ body, file, text, image, note string }{
+		{level, "", "", jvm.Image, ""},
+		{level, ".java-version", "1.8", "sluice/jdk11:bullseye", "is for JDK 11: .java-version names JDK 8"},
+		{level, ".java-version", "21", jvm.Image, ""},
+		{level + plugin("maven-toolchains-plugin", "<toolchains><jdk><version>[1.8,12)</version></jdk></toolchains>"), "", "", "sluice/jdk11:bullseye", "is for JDK 11: its toolchain is JDK 8"},
+		{level + plugin("maven-surefire-plugin", "<argLine>-Djava.security.manager=x</argLine>"), "", "", "sluice/jdk17:bookworm", "is for JDK 17: its tests have a security manager"},
+	} {
+		tree := tooltest.Tree{"pom.xml": pom(c.body)}
+		if c.file != "" {
+			tree[c.file] = c.text
+		}
+		r := detect(t, tree)
+		if r.Image != c.image || r.Base.Image != c.image || strings.Join(r.Notes, ";") != c.note {
+			t.Errorf("%s %s: %s, base %s, notes %q", c.body, c.file, r.Image, r.Base.Image, r.Notes)
 		}
 	}
 }

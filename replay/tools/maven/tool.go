@@ -93,8 +93,12 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	if len(list) == 0 {
 		return replay.Recipe{}, project.ErrNoRecipe{Reason: "the pom cannot be read"}
 	}
-	n := level(list)
-	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Notes: jvm.Notes(n)}
+	asked, err := asks(t, root, list)
+	if err != nil {
+		return replay.Recipe{}, err
+	}
+	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(asked.Level)}
+	r.Image, r.Notes = jvm.Choose(asked)
 	if r.Inputs, err = inputs(t); err != nil {
 		return replay.Recipe{}, err
 	}
@@ -113,7 +117,7 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	if slices.ContainsFunc(list, func(m module) bool { return uses(m.pom, "maven-failsafe-plugin") }) {
 		r.Notes = append(r.Notes, "has integration tests (Failsafe), which are not run")
 	}
-	r.Base = base(n)
+	r.Base = base(asked.Level)
 	r.Install = []replay.Step{{Name: "dependencies", Dir: root, MustPass: true, Args: installing("install.sh")}}
 	return r, nil
 }
