@@ -55,7 +55,7 @@ func TestSelect(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{nil, ""}, {[]string{"base"}, "base"}, {[]string{"rust", "node", "rust"}, "base node rust"}, {[]string{"all"}, "base node rust jvm c python3.11 python3.9 jdk17 jdk11"}, {[]string{"jdk11"}, "python3.9 jdk11"},
+		{nil, ""}, {[]string{"base"}, "base"}, {[]string{"rust", "node", "rust"}, "base node rust"}, {[]string{"all"}, "base node rust jvm c python3.11 python3.9 jdk25 jdk17 jdk11"}, {[]string{"jdk11"}, "python3.9 jdk11"},
 	} {
 		list, err := Select(tt.names)
 		var got []string
@@ -154,7 +154,7 @@ func TestStale(t *testing.T) {
 	for _, m := range Missing(list) {
 		names = append(names, m.Name)
 	}
-	if d := cmp.Diff([]string{"node", "rust", "jvm", "c", "python3.11", "python3.9", "jdk17", "jdk11"}, names); d != "" {
+	if d := cmp.Diff([]string{"node", "rust", "jvm", "c", "python3.11", "python3.9", "jdk25", "jdk17", "jdk11"}, names); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

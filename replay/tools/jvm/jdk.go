@@ -16,12 +16,15 @@ type jdk struct {
 	image   string
 }
 
-// jdks are those of Debian's releases, the newest first.
-var jdks = []jdk{{21, Image}, {17, "sluice/jdk17:bookworm"}, {11, "sluice/jdk11:bullseye"}}
+// jdks are those of Debian's releases, the newest first; newer is one for what needs it, since fewer build tools run on it.
+var (
+	jdks  = []jdk{{21, Image}, {17, "sluice/jdk17:bookworm"}, {11, "sluice/jdk11:bullseye"}}
+	newer = jdk{25, "sluice/jdk25:trixie"}
+)
 
 // Images are all images that recipes may name.
 func (Project) Images() []string {
-	var list []string
+	list := []string{newer.image}
 	for _, j := range jdks {
 		list = append(list, j.image)
 	}
@@ -35,11 +38,14 @@ type Asked struct {
 	Why   string // of Most, in a few words
 }
 
-// oldSources is the newest version of the language that the newest JDK's compiler does not know.
+// oldSources is the newest version of the language that the usual JDK's compiler does not know.
 const oldSources = 7
 
-// Choose names the image for a project, and says why where that is not the one with the newest JDK: only what that cannot do has an older one.
+// Choose names the image for a project, and says why where it is not the usual one: only what that JDK cannot do has another one.
 func Choose(a Asked) (image string, notes []string) {
+	if a.Level > jdks[0].version {
+		return newer.image, []string{fmt.Sprintf("is for JDK %d: its sources are of Java %d", newer.version, a.Level)}
+	}
 	most, why := a.Most, a.Why
 	if a.Level > 0 && a.Level <= oldSources && (most == 0 || most > oldSources) {
 		most, why = oldSources, fmt.Sprintf("its sources are of Java %d", a.Level)

@@ -26,7 +26,7 @@ func TestChoose(t *testing.T) {
 		{Asked{Level: 17, Most: 11, Why: "x"}, "sluice/jdk17:bookworm", "is for JDK 17: x"},
 		{Asked{Level: 6, Most: 17, Why: "x"}, "sluice/jdk11:bullseye", "is for JDK 11: its sources are of Java 6"},
 		{Asked{Level: 21, Most: 17, Why: "x"}, Image, ""},
-		{Asked{Level: 24}, Image, ""},
+		{Asked{Level: 24}, "sluice/jdk25:trixie", "is for JDK 25: its sources are of Java 24"},
 	} {
 		image, notes := Choose(c.asked)
 		if image != c.image || strings.Join(notes, "\n") != c.note {

@@ -74,7 +74,7 @@ func TestLevel(t *testing.T) {
 		{"source", compiler("<source>1.8</source><target>11</target>"), "11", ""},
 		{"variable", "<properties><jdk>21</jdk></properties>" + compiler("<release>${jdk}</release>"), "21", ""},
 		{"variables in a ring", "<properties><a>${b}</a><b>${a}</b></properties>" + compiler("<release>${a}</release>"), "", ""},
-		{"Spring Boot", "<properties><java.version>25</java.version></properties>", "25", ""},
+		{"Spring Boot", "<properties><java.version>25</java.version></properties>", "25", "is for JDK 25: its sources are of Java 25"},
 		{"old", compiler("<source>1.5</source>"), "", "is for JDK 11: its sources are of Java 5"},
 		{"in a profile", "<profiles><profile><properties><maven.compiler.release>99</maven.compiler.release></properties></profile></profiles>", "", ""},
 		{"none", "", "", ""},
