@@ -15,6 +15,7 @@ import (
 	"sluice/pipeline"
 	"sluice/pipeline/release"
 	"sluice/replay"
+	"sluice/replay/docker"
 	"sluice/replay/sandboxtest"
 )
 
@@ -71,6 +72,9 @@ type sandbox struct {
 func (s *sandbox) Name() string { return "fake" }
 
 func (s *sandbox) Prepare(_ context.Context, r replay.Recipe, _ replay.Tree) (replay.Env, error) {
+	if r.Image == "gone" {
+		return replay.Env{}, fmt.Errorf("preparing: %w: gone", docker.ErrNoImage)
+	}
 	return replay.Env{Recipe: r, Sandbox: "fake", Digest: "sha256:env"}, nil
 }
 

@@ -74,6 +74,9 @@ func TestPreflightFails(t *testing.T) {
 			}},
 		{"machinery", "o__r-2: gold: it earns no full credit (infra)",
 			func(i *pipeline.Instance) { i.Base = "gone" }},
+		// See github.com/gitbugactions/gitbugactions/issues/127, where bugs were exported whose images were not there.
+		{"its image is not there", "o__r-2: gold: it earns no full credit (infra)",
+			func(i *pipeline.Instance) { i.Recipe.Image = "gone" }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	"encoding/xml"
 	"slices"
 	"strings"
 	"testing"
@@ -176,6 +177,28 @@ func TestPyNodeIDs(t *testing.T) {
 	} {
 		if got := names.nodeID(report.Case{Class: class, Name: "x"}); got != want {
 			t.Errorf("%s gives %s, want %s", class, got, want)
+		}
+	}
+}
+
+// TestPyNamesAreWhole: a name is an id byte for byte, whatever is in it; names that were cut at their first space are 676 of the ids of
+// SWE-bench Verified, see github.com/SWE-bench/SWE-bench/issues/279.
+func TestPyNamesAreWhole(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		`t[x-Unit 'deg' \(angle\) could not ... 'distance'. ]`, `t[x-Unit 'deg' \(angle\)]`, `t[x-Unit]`, "t[ x ]", "t[a  b]", "t[log(photon]", "t[a::b]", "t[PASSED]",
+		"t[<&\"'>]", "t[tab\there]", "t[5 ms]", "t[日本]", "t",
+	} {
+		var written strings.Builder
+		if err := xml.EscapeText(&written, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+		got := Tool{}.Parse(replay.Recipe{}, replay.Target{}, replay.Result{
+			Files: map[string][]byte{junitFile: []byte(suite(`<testcase classname="a" name="` + written.String() + `" file="a.py"/>`))},
+			Steps: []replay.StepResult{{Name: report.StepTest, Stop: replay.Exited, Stdout: []byte("PASSED a.py::" + name + "\n")}},
+		})
+		if len(got.Tests) != 1 || got.Tests[0].ID != "a.py::"+name || got.Tests[0].Outcome != replay.Pass || got.Inconsistent != "" {
+			t.Errorf("%q gives %+v, %s", name, got.Tests, got.Inconsistent)
 		}
 	}
 }

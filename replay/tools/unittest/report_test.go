@@ -196,12 +196,30 @@ func TestProgram(t *testing.T) {
 		t.Skip("no python3 here")
 	}
 	tree := tooltest.Tree{
-		"unittest.py":          "raise SystemExit('the project stands in for a module')\n",
-		"tests/__init__.py":    "",
-		"tests/test_a.py":      "import unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        self.assertIn('T', repr(self))\n\n    def test_y(self):\n        self.fail('f')\n",
-		"tests/test_b.py":      "import os\nimport unittest\nimport json\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        os.write = json.dumps = None\n        os.chdir('/')\n",
-		"flat/test_a.py":       "import helper\nimport unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        self.assertEqual(helper.X, 1)\n",
-		"flat/helper.py":       "X = 1\n",
+		"unittest.py":       "raise SystemExit('the project stands in for a module')\n",
+		"tests/__init__.py": "",
+		"tests/test_a.py":   "import unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        self.assertIn('T', repr(self))\n\n    def test_y(self):\n        self.fail('f')\n",
+		"tests/test_b.py":   "import os\nimport unittest\nimport json\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        os.write = json.dumps = None\n        os.chdir('/')\n",
+		"flat/test_a.py":    "import helper\nimport unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        self.assertEqual(helper.X, 1)\n",
+		"flat/helper.py":    "X = 1\n",
+		// Django's runner prints a docstring for a name, and its own words between a name and its end: github.com/SWE-bench/SWE-bench/issues/275
+		// and issues/167.
+		"tests/test_words.py": `import sys
+import unittest
+
+class T(unittest.TestCase):
+    def test_told(self):
+        """It adds,
+        and more ... FAIL"""
+        sys.stderr.write("System check identified no issues (0 silenced).\\nok\\n")
+
+    def test_same(self):
+        """It adds."""
+
+    def test_same_words(self):
+        """It adds."""
+        self.fail()
+`,
 		"tests/test_broken.py": "from nothing import x\n\nclass T: pass\n",
 		"tests/notes.txt":      "",
 	}
@@ -220,6 +238,9 @@ func TestProgram(t *testing.T) {
 		tests/test_a.py::T::test_x pass
 		tests/test_a.py::T::test_y fail assertion
 		tests/test_b.py::T::test_x pass
+		tests/test_words.py::T::test_same pass
+		tests/test_words.py::T::test_same_words fail assertion
+		tests/test_words.py::T::test_told pass
 		`})
 	if t.Failed() {
 		t.Logf("%s\n%s", words, data)
