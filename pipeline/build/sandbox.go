@@ -61,7 +61,7 @@ func (c SandboxConfig) Open(ctx context.Context, dir string) (replay.Opener, err
 		if err != nil {
 			return nil, err
 		}
-		c.opened(s.Walls())
+		c.opened(s.Settings())
 		return s, nil
 	}
 	return nil, c.Check()

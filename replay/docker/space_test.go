@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
@@ -197,7 +198,8 @@ func TestPullsAreSpaced(t *testing.T) {
 	}
 }
 
-// TestTimeoutsAreOptions: none is fixed in code; see github.com/SWE-agent/mini-swe-agent/pull/500.
+// TestTimeoutsAreOptions: none is fixed in code, and what they are is among the settings that a run prints; see
+// github.com/SWE-agent/mini-swe-agent/pull/500.
 func TestTimeoutsAreOptions(t *testing.T) {
 	t.Parallel()
 	got := Timeouts{Pull: time.Hour, Cleanup: time.Second}.withDefaults()
@@ -210,6 +212,13 @@ func TestTimeoutsAreOptions(t *testing.T) {
 	s.o.Timeouts.Pull, s.o.Pull.Tries = 20*time.Millisecond, 1
 	if _, err := s.pull(t.Context(), "x:1"); !errors.Is(err, ErrNetwork) || !strings.Contains(err.Error(), "longer than 20ms") {
 		t.Errorf("got %v", err)
+	}
+	printed, err := json.Marshal(s.Settings())
+	for _, want := range []string{`"ping_ns":10000000000`, `"engine_ns":300000000000`, `"pull_ns":20000000`, `"cleanup_ns":60000000000`,
+		`"limits":{"Wall":1800000000000,`, `"install":{"Wall":1800000000000,`} {
+		if err != nil || !strings.Contains(string(printed), want) {
+			t.Errorf("no %s in %s, %v", want, printed, err)
+		}
 	}
 }
 

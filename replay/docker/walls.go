@@ -85,13 +85,14 @@ func (s *Sandbox) loopback() []string {
 // Settings are everything that was configured or fell to its default, for people and logs.
 type Settings struct {
 	replay.Walls
-	Host     string   `json:"host"`
-	Total    int64    `json:"total_bytes"`
-	Timeouts Timeouts `json:"timeouts"`
-	Least    int64    `json:"least_free_bytes"`
+	Install  replay.Limits `json:"install"` // of building environments
+	Host     string        `json:"host"`
+	Total    int64         `json:"total_bytes"`
+	Timeouts Timeouts      `json:"timeouts"`
+	Least    int64         `json:"least_free_bytes"`
 }
 
 // Settings returns them.
 func (s *Sandbox) Settings() Settings {
-	return Settings{s.Walls(), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least}
+	return Settings{s.Walls(), merge(s.o.Install, s.limits), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least}
 }

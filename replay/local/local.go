@@ -191,6 +191,15 @@ func (s *Sandbox) Walls() replay.Walls {
 	return w
 }
 
+// Settings are everything that was configured or fell to its default, for people and logs.
+type Settings struct {
+	replay.Walls
+	Install replay.Limits `json:"install"` // of building environments
+}
+
+// Settings returns them.
+func (s *Sandbox) Settings() Settings { return Settings{s.Walls(), s.opts.Install} }
+
 // Close removes the throw-away folders of this process that no job uses any more. Environments stay.
 func (s *Sandbox) Close() error {
 	s.layers.Empty()

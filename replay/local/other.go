@@ -60,6 +60,9 @@ func (*Sandbox) Capabilities() Capabilities { return Capabilities{} }
 // Walls are none.
 func (*Sandbox) Walls() replay.Walls { return replay.Walls{Sandbox: Name} }
 
+// Settings returns what Walls does.
+func (s *Sandbox) Settings() replay.Walls { return s.Walls() }
+
 // Prepare implements replay.Sandbox.
 func (*Sandbox) Prepare(context.Context, replay.Recipe, replay.Tree) (replay.Env, error) {
 	return replay.Env{}, errSystem
