@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -242,4 +243,26 @@ func TestPlanLaws(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMirrorsAreTriedAgain: what fails now and then is tried three times, what always fails is not tried for ever; see
+// github.com/multi-swe-bench/multi-swe-bench/issues/50, where one code 100 of apt-get was the end of all.
+func TestMirrorsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	_, rest, ok := strings.Cut(script, "\nretry() {")
+	body, _, end := strings.Cut(rest, "\n}\n")
+	if !ok || !end {
+		t.Fatal("the script has no function of that name")
+	}
+	for fails, want := range map[int]string{0: "1 ok\n", 2: "1 2 3 ok\n", 3: "1 2 3 failed\n"} {
+		text := `set -eu
+			say() { :; }; sleep() { :; }; n=0
+			mirror() { n=$((n + 1)); printf '%s ' "$n"; [ "$n" -gt "$1" ] || return 100; }
+			retry() {` + body + "\n}\nif retry mirror " + strconv.Itoa(fails) + "; then echo ok; else echo failed; fi"
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", text)
+		cmd.Env = []string{"IMAGE=x"}
+		if out, err := cmd.CombinedOutput(); string(out) != want || err != nil {
+			t.Errorf("with %d failures: %q, %v, want %q", fails, out, err, want)
+		}
+	}
 }

@@ -15,7 +15,9 @@ import (
 var programs = map[string]string{
 	"dpkg-query": `for p; do :; done; [ "$p" != libold ] || printf installed`,
 	"apt-cache":  `printf 'libold\nlibnew\nlibbad\nlibxnew\n'`,
-	"apt-get": `echo "$*" | sed 's/ -o [^ ]*//g' >>"$TMPDIR/calls"
+	// As Debian's, it fails where the mirror does, so it must be told to try again: github.com/multi-swe-bench/multi-swe-bench/issues/50.
+	"apt-get": `case "$*" in *Acquire::Retries=3*) ;; *) exit 100;; esac
+echo "$*" | sed 's/ -o [^ ]*//g' >>"$TMPDIR/calls"
 case "$*" in *"install -s"*libbad*) exit 100;; esac`,
 	"id": "echo 0",
 }
