@@ -51,6 +51,70 @@ var left = map[string]struct {
 	"cargo":    {"cargo/testdata/1.95/*", nil, 1},
 }
 
+// script is what a tool of JavaScript's leaves of one test that passed.
+const script = `{"e":"begin"}
+{"e":"start","file":"a.test.js","path":["one"]}
+{"e":"end","file":"a.test.js","path":["one"],"o":"pass","k":"","m":"","late":false}
+{"e":"done","tests":1,"bad":0}
+`
+
+// passed is what each tool leaves of one test that passed; "-" is printed on stdout.
+var passed = map[string]map[string]string{
+	"gotest":   {"-": `{"Action":"run","Package":"p","Test":"A"}` + "\n" + `{"Action":"pass","Package":"p","Test":"A"}` + "\n" + `{"Action":"pass","Package":"p"}` + "\n"},
+	"pytest":   {"junit.xml": `<testsuites><testsuite><testcase classname="a" name="x" file="a.py"/></testsuite></testsuites>`},
+	"unittest": {"unittest.jsonl": `{"e": "start", "id": "t.py::T::x"}` + "\n" + `{"e": "end", "id": "t.py::T::x", "o": "pass"}` + "\n" + `{"e": "done", "tests": 1}` + "\n"},
+	"vitest":   {"vitest.jsonl": script}, "jest": {"jest.jsonl": script}, "mocha": {"mocha.jsonl": script}, "ava": {"ava.jsonl": script}, "nodetest": {"nodetest.jsonl": script},
+	"maven": {"reports/1.0/TEST-a.ATest.xml": `<testsuite><testcase classname="a.ATest" name="one"/></testsuite>`, "maven.jsonl": `{"e":"module","n":"1","dir":"","name":"a"}
+{"e":"goal","dir":"","goal":"maven-surefire-plugin:test","phase":"test","state":"ok"}
+{"e":"end","message":""}
+`},
+	"gradle": {"gradle.jsonl": `{"e":"top","dir":"/testbed"}
+{"e":"tests","task":":a:test","dir":"a"}
+{"e":"source","task":":a:test","file":"a/src/test/java/x/ATest.java","package":"x"}
+{"e":"start","task":":a:test","class":"x.ATest","name":"one"}
+{"e":"end","task":":a:test","class":"x.ATest","name":"one","state":"SUCCESS"}
+{"e":"task","task":":a:test","kind":"run","state":"ok"}
+{"e":"done","message":""}
+`},
+	"ctest": {
+		"build.json": `{"exit":0,"failed":[]}`, "ctest-0.xml": `<testsuite><testcase name="t" status="run"/></testsuite>`,
+		"index.json": `{"exit":0,"tests":[{"name":"t","id":"t::t","target":"t"}],"runs":[{"report":"ctest-0.xml","exit":0}]}`,
+	},
+	"meson": {
+		"build.json": `{"exit":0,"failed":[]}`, "meson.jsonl": `{"name":"p / t","stdout":"","result":"OK","returncode":0,"command":["/w/t"]}` + "\n",
+		"meson.xml": `<testsuites><testsuite name="p"><testcase name="t" classname="p"/></testsuite></testsuites>`,
+		"index.json": `{"exit":0,"tests":[{"name":"t","id":"t::t","target":"t","command":["/w/t"],"asked":true,"protocol":"exitcode","project":"p"}],
+"runs":[{"report":"meson.jsonl","cases":"meson.xml","exit":0}]}`,
+	},
+	"cargo": {"cargo-made.jsonl": `{"e":"chosen","scopes":["c"],"paths":{},"all":true}` + "\n", "cargo.jsonl": `{"e":"begin","run":1,"scope":"c","how":"harness","list":["x"]}
+{"e":"out","run":1,"line":"{ \"type\": \"test\", \"name\": \"x\", \"event\": \"ok\" }"}
+{"e":"out","run":1,"line":"{ \"type\": \"suite\", \"event\": \"ok\", \"passed\": 1, \"failed\": 0, \"ignored\": 0 }"}
+{"e":"end","run":1,"exit":0,"signal":0,"late":false,"words":""}
+{"e":"done","runs":1}
+`},
+}
+
+// good is what a tool left of a test that passed, as a result.
+func good(tool Tool) replay.Result {
+	res := replay.Result{Files: map[string][]byte{}, Steps: []replay.StepResult{{Name: StepTest, Stop: replay.Exited}}}
+	for name, text := range passed[tool.Name()] {
+		if name == "-" {
+			res.Steps[0].Stdout = []byte(text)
+			continue
+		}
+		res.Files[name] = []byte(text)
+	}
+	return seal(tool, res)
+}
+
+// seal adds the line that the programs of JavaScript's tools print of their reports.
+func seal(tool Tool, res replay.Result) replay.Result {
+	if tool.Language().Name == "JavaScript" {
+		res.Steps[0].Stdout = node.Seal(res.Files[tool.Name()+".jsonl"])
+	}
+	return res
+}
+
 // run is what a tool left, as a result. What a report calls "-" and "!" was printed on stdout and stderr.
 func run(t *testing.T, tool Tool) replay.Result {
 	t.Helper()
@@ -79,41 +143,47 @@ func run(t *testing.T, tool Tool) replay.Result {
 			res.Files[as] = data
 		}
 	}
-	if tool.Language().Name == "JavaScript" {
-		step.Stdout = node.Seal(res.Files[tool.Name()+".jsonl"])
-	}
 	res.Steps = []replay.StepResult{step}
-	return res
+	return seal(tool, res)
 }
 
 // TestConsoleChangesNothing: what is printed beside a report, wherever it stands, gives no test another name or end.
 func TestConsoleChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, tool := range table {
-		whole := run(t, tool)
-		want := tool.Parse(replay.Recipe{}, replay.Target{}, whole)
-		if want.Inconsistent != "" || len(want.Tests) < 3 {
-			t.Fatalf("%s: the captured run has %d tests, and is doubted: %q", tool.Name(), len(want.Tests), want.Inconsistent)
-		}
-		for name, words := range said {
-			out, err := whole.Steps[0].Stdout, whole.Steps[0].Stderr
-			first, rest, _ := strings.Cut(string(out), "\n")
-			if len(rest) > 0 {
-				first += "\n"
+		for kind, whole := range map[string]replay.Result{"failures": run(t, tool), "a pass": good(tool)} {
+			want := tool.Parse(replay.Recipe{}, replay.Target{}, whole)
+			if want.Inconsistent != "" || len(want.Tests) == 0 {
+				t.Errorf("%s: the run with %s has %d tests, and is doubted: %q", tool.Name(), kind, len(want.Tests), want.Inconsistent)
 			}
-			for where, streams := range map[string][2]string{
-				"first on stdout": {words + string(out), string(err)}, "on stderr": {string(out), string(err) + words},
-				"in the middle of both": {first + words + rest, words + string(err) + words},
-			} {
-				res := whole
-				res.Steps = []replay.StepResult{whole.Steps[0]}
-				res.Steps[0].Stdout, res.Steps[0].Stderr = []byte(streams[0]), []byte(streams[1])
-				if d := cmp.Diff(want, tool.Parse(replay.Recipe{}, replay.Target{}, res)); d != "" {
-					t.Errorf("%s: %s, %s (-without +with):\n%s", tool.Name(), name, where, d)
+			for name, words := range said {
+				for where, res := range beside(whole, words) {
+					if d := cmp.Diff(want, tool.Parse(replay.Recipe{}, replay.Target{}, res)); d != "" {
+						t.Errorf("%s with %s: %s, %s (-without +with):\n%s", tool.Name(), kind, name, where, d)
+					}
 				}
 			}
 		}
 	}
+}
+
+// beside prints words beside what a run printed.
+func beside(whole replay.Result, words string) map[string]replay.Result {
+	out, err := string(whole.Steps[0].Stdout), string(whole.Steps[0].Stderr)
+	first, rest, cut := strings.Cut(out, "\n")
+	if cut {
+		first += "\n"
+	}
+	all := map[string]replay.Result{}
+	for where, streams := range map[string][2]string{
+		"first on stdout": {words + out, err}, "on stderr": {out, err + words}, "in the middle of both": {first + words + rest, words + err + words},
+	} {
+		res := whole
+		res.Steps = []replay.StepResult{whole.Steps[0]}
+		res.Steps[0].Stdout, res.Steps[0].Stderr = []byte(streams[0]), []byte(streams[1])
+		all[where] = res
+	}
+	return all
 }
 
 // TestConsoleProvesNothing: without a report, or with an empty one, no console makes a test that ran: a suite that never started
