@@ -98,12 +98,15 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	inside := func(s string) (string, bool) { return strings.TrimPrefix(s, "/testbed/"), true }
 	got := Errors("src/A.java:[4,38] cannot find symbol\n  symbol: x\ne: file:///testbed/src/B.kt:3:5 Unresolved reference: y\n/testbed/c/C.java:7: error: no\n"+
-		"/testbed/c/D.java:7: warning: old\nsrc/E.groovy: 12: unexpected token\n", inside)
+		"/testbed/c/D.java:7: warning: old\nsrc/E.groovy: 12: unexpected token\n1 error\n\nBUILD FAILED in 33s\n", inside)
 	var names []string
 	for k := range got {
 		names = append(names, k)
 	}
 	slices.Sort(names)
+	if got["src/E.groovy"] != "src/E.groovy: 12: unexpected token" {
+		t.Errorf("what stands behind a compiler's words is taken for them: %q", got["src/E.groovy"])
+	}
 	if strings.Join(names, " ") != "c/C.java src/A.java src/B.kt src/E.groovy" || !strings.Contains(got["src/A.java"], "symbol: x") {
 		t.Errorf("%q", got)
 	}

@@ -49,6 +49,9 @@ func (Project) CutShort(tests []replay.Test) []string {
 // Compiler errors as Maven and Gradle print them: file, line, words.
 var compiler = regexp.MustCompile(`(?m)^(?:\[ERROR\] |e: |error: )*(?:file://)?([^\s:\[\]][^:\[\]\n]*\.(?:java|kt|groovy|scala)):\s?(?:\[(\d+),\d+\]|\(?(\d+)[,:)]|(\d+))`)
 
+// elsewhere begins what a console prints behind a compiler's words: they have no blank line, and end with their number.
+var elsewhere = regexp.MustCompile(`^(?:\s*$|\d+ (?:errors?|warnings?)\b|warning: |WARNING: |Note: |FAILURE: |BUILD |> Task |:\S+ ?|\* )`)
+
 // Errors are the files that a compiler speaks of, with its lines about each. inside says which paths are of the tree, and names them.
 func Errors(output string, inside func(string) (string, bool)) map[string]string {
 	broken := map[string]string{}
@@ -59,6 +62,8 @@ func Errors(output string, inside func(string) (string, bool)) map[string]string
 			if name, ok := inside(m[1]); ok && !strings.Contains(line, "warning:") {
 				file = name
 			}
+		} else if elsewhere.MatchString(line) {
+			file = ""
 		}
 		if file != "" && len(broken[file]) < report.BrokenBytes {
 			broken[file] += line
