@@ -143,7 +143,7 @@ func words(t *testing.T, rep replay.Report) string {
 		rep.Broken[file] = ofMachine.ReplaceAllString(text, "")
 	}
 	for i := range rep.Tests {
-		rep.Tests[i].Message = ofMachine.ReplaceAllString(rep.Tests[i].Message, "")
+		rep.Tests[i].Message = strings.TrimSpace(ofMachine.ReplaceAllString(rep.Tests[i].Message, ""))
 	}
 	data, err := json.MarshalIndent(rep, "", "\t")
 	if err != nil {
@@ -165,9 +165,10 @@ func hasRust(t *testing.T) {
 	}
 }
 
-// ofMachine are lines that name node's version, places in node's, Python's and Java's own files, lines of makefiles that CMake wrote, and how
-// GoogleTest frames its cases: the image and this machine may have two versions, in two folders.
-var ofMachine = regexp.MustCompile(`(?m)^.*(?:node:internal|Node\.js v|/lib/python3\.\d+/|/lib/jvm/|^gmake\[?|^\[(?:  FAILED  |-{10})\]).*\n?|^\n`)
+// ofMachine are lines that name node's version, places in node's, Python's and Java's own files, the addresses in Go's stacks and how it repeats a
+// panic, lines of makefiles that CMake wrote, and how GoogleTest frames its cases: the image and this machine may have two versions, in two folders.
+var ofMachine = regexp.MustCompile(`(?m)^.*(?:node:internal|Node\.js v|/lib/python3\.\d+/|/lib/jvm/|\b0x[0-9a-f]+|\[recovered|^\tpanic: |^goroutine |` +
+	`^gmake\[?|^\[(?:  FAILED  |-{10})\]).*\n?|^\n`)
 
 // project reads an archive.
 func project(t *testing.T, name string) (tooltest.Tree, string) {
