@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -23,7 +24,7 @@ var lockFiles = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "np
 // later release changes nothing.
 var (
 	pnpmByLock = map[string]string{"5.1": "4", "5.2": "5", "5.3": "6", "5.4": "7", "6.0": "8", "6.1": "8", "7.0": "9", "9.0": "9"}
-	yarnByLock = map[string]string{"4": "2.4.3", "5": "3.0.2", "6": "3.8.7", "7": "4.0.0", "8": "4.9.4"}
+	yarnByLock = map[string]string{"4": lastOfBerry2, "5": "3.0.2", "6": "3.8.7", "7": "4.0.0", "8": "4.9.4"}
 )
 
 const (
@@ -58,10 +59,30 @@ func findManager(t *project.Tree, dir string, m *manifest) (manager, error) {
 func pinned(name, version string) manager {
 	switch {
 	case name == "yarn" && !strings.HasPrefix(version, "1.") && version != "1":
-		return manager{name: "berry", install: "@yarnpkg/cli-dist@" + version}
+		return berry(version)
 	default:
 		return manager{name: name, install: name + "@" + version}
 	}
+}
+
+// lastOfBerry2 is the last version 2 that the registry has as a package with the whole program; of older ones it has none.
+const lastOfBerry2 = "2.4.2"
+
+// unpacked are the versions since then of which the registry has no such package, and the next ones that it has:
+// https://www.npmjs.com/package/@yarnpkg/cli-dist
+var unpacked = map[string]string{"3.8.4": "3.8.5", "4.10.0": "4.10.1"}
+
+// berry is yarn from version 2 on.
+func berry(version string) manager {
+	has := cmp.Or(unpacked[version], version)
+	if strings.HasPrefix(version, "2.") {
+		has = lastOfBerry2
+	}
+	m := manager{name: "berry", install: "@yarnpkg/cli-dist@" + has}
+	if has != version {
+		m.note = "yarn " + version + " is no package of the registry: " + has + " is used"
+	}
+	return m
 }
 
 // byLock completes what the project declares with what its lock files tell. A lock file of another manager than the declared one does
@@ -140,7 +161,10 @@ func yarnOf(t *project.Tree, dir string, got manager, lock string) manager {
 			break
 		}
 	}
-	return manager{name: "berry", install: "@yarnpkg/cli-dist@" + version, frozen: true, note: got.note}
+	made := berry(version)
+	made.frozen = true
+	made.note = cmp.Or(made.note, got.note)
+	return made
 }
 
 func npmOf(got manager, lock string) manager {
