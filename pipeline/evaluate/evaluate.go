@@ -235,6 +235,9 @@ func (e *evaluator) check(ctx context.Context, inst pipeline.Instance, c pipelin
 		return CheckResult{}, err
 	}
 	graded := grade(c, can, run.Parse(inst.Recipe, target, res))
+	if graded.State == OOM {
+		graded.Why += fmt.Sprintf(" of %d MiB", res.Conditions.Memory>>20)
+	}
 	graded.Log, err = e.writeLog(inst.ID, c.Name, j.key, res)
 	return graded, err
 }

@@ -56,7 +56,7 @@ func TestStates(t *testing.T) {
 		{"no test ran", patchTo("v2 NOTHING"), Invalid, false, "none of the listed"},
 		{"report contradicts itself", patchTo("v2 careful CONTRADICTS"), Invalid, false, "exit code 0"},
 		{"hangs", patchTo("v2 careful HANGS"), TimedOut, false, "time limit"},
-		{"eats memory", patchTo("v2 careful EATS"), OOM, false, "memory limit"},
+		{"eats memory", patchTo("v2 careful EATS"), OOM, false, "memory limit of 64 MiB"},
 		{"machinery", patchTo("v2 BREAKS-DOWN"), Infra, false, "check task: the daemon is gone"},
 		{"skips", patchTo("v2 careful SKIPS-test_new"), Unresolved, false, "0 of 1 fail-to-pass"},
 		{"skips what worked", patchTo("v2 careful SKIPS-test_keep"), Unresolved, false, "0 of 1 pass-to-pass"},

@@ -83,7 +83,7 @@ func (s *sandbox) Run(ctx context.Context, j replay.Job) (replay.Result, error) 
 	s.runs++
 	down := s.down
 	s.mu.Unlock()
-	res := replay.Result{Files: map[string][]byte{}}
+	res := replay.Result{Files: map[string][]byte{}, Conditions: replay.Conditions{Memory: 64 << 20}}
 	if err := j.Tree.Each(ctx, func(f replay.File) error { res.Files[f.Path] = f.Data; return nil }); err != nil {
 		return res, err
 	}

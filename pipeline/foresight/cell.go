@@ -47,10 +47,12 @@ type Verdict struct {
 
 func (v *Verdict) reject() pipeline.Outcome { return pipeline.Reject(v.Code, v.Reason) }
 
+const codeOOM = "run-oom"
+
 // runCodes are the reasons that any cell may give.
 var runCodes = []pipeline.Code{
 	{Name: "run-timeout", Text: "The tests of a state did not end within the time limit (--timeout)."},
-	{Name: "run-oom", Text: "The tests of a state used more memory than the limit (--memory)."},
+	{Name: codeOOM, Text: "The tests of a state used more memory than the limit (--memory)."},
 	{Name: "run-disk", Text: "The tests of a state filled what the files of one run may take."},
 	{Name: "setup-failure", Text: "A run ended before its first test though everything was built: what prepares the tests failed (an initialiser, a hook, the tool itself), which is evidence of nothing."},
 	{Name: "run-inconsistent", Text: "Report, exit code and log of a run disagree (or there is no report): such a run is evidence of nothing."},
@@ -102,6 +104,9 @@ func (m *matrix) merge(s spec, runs []observed) Cell {
 	}
 	c := merge(s.Name, m.env.Recipes[s.State].Runner, reports)
 	c.Conditions = conditions
+	if i := slices.IndexFunc(runs, func(r observed) bool { return r.Report.Stop == replay.OOM }); i >= 0 && c.Trouble != nil && c.Trouble.Code == codeOOM {
+		c.Trouble.Reason += fmt.Sprintf(" of %d MiB", runs[i].Conditions.Memory>>20)
+	}
 	return c
 }
 
@@ -133,7 +138,7 @@ func trouble(name string, r replay.Report) *Verdict {
 	case r.Stop == replay.Timeout:
 		return &Verdict{"run-timeout", name + " reached the time limit"}
 	case r.Stop == replay.OOM:
-		return &Verdict{"run-oom", name + " reached the memory limit"}
+		return &Verdict{codeOOM, name + " reached the memory limit"}
 	case r.Stop == replay.DiskFull:
 		return &Verdict{"run-disk", name + " reached the limit of its files"}
 	case setupFailed(r):

@@ -212,6 +212,21 @@ func TestSetupFailure(t *testing.T) {
 	}
 }
 
+// TestMemoryLimitIsNamed: that a run was killed says nothing without the limit; see github.com/logic-star-ai/swt-bench/issues/15.
+func TestMemoryLimitIsNamed(t *testing.T) {
+	t.Parallel()
+	killed := report(tests{"a": "pass"})
+	killed.Stop = replay.OOM
+	m, _ := scripted(3, nil)
+	var runs []observed
+	for _, r := range []replay.Report{report(tests{"a": "pass"}), killed} {
+		runs = append(runs, observed{Observed: recipes.Observed{Report: r, Conditions: replay.Conditions{Memory: 512 << 20}}})
+	}
+	if c := m.merge(spec{Name: "h2", State: stateH2}, runs); c.Trouble == nil || *c.Trouble != (Verdict{"run-oom", "h2 reached the memory limit of 512 MiB"}) {
+		t.Errorf("%+v", c.Trouble)
+	}
+}
+
 // TestClock: what fails only years ahead leaves the lists, what the canary did not see moved is unknown. See
 // github.com/MatthiasValvekens/pyHanko/issues/472, where certificates in the tests expired.
 func TestClock(t *testing.T) {
