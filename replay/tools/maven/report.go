@@ -190,7 +190,9 @@ func (a *analysis) fail(m *ran, e event) {
 }
 
 var (
-	crash   = regexp.MustCompile(`(?i)The forked VM terminated|ForkStarter|There was an error in the forked process|The fork(?:ed VM)? .*crash|VM crash`)
+	crash = regexp.MustCompile(`(?i)The forked VM terminated|ForkStarter|There was an error in the forked process|The fork(?:ed VM)? .*crash|VM crash`)
+	// started is how Surefire started the machine, with files named by the time.
+	started = regexp.MustCompile(`(?m)^Command was .*\n?`)
 	crashed = regexp.MustCompile(`(?m)^Crashed tests:\n((?:[\w.$]+$\n?)+)`)
 )
 
@@ -281,15 +283,16 @@ func (a *analysis) module(m *ran, bad bool) {
 // crash names the classes that ran when a virtual machine ended: none of their tests is known.
 func (a *analysis) crash(m *ran) {
 	a.crashed = true
+	words := started.ReplaceAllString(m.words, "")
 	named := crashed.FindAllStringSubmatch(m.words, -1)
 	for _, c := range named {
 		for _, class := range strings.Fields(c[1]) {
 			file, rest := m.classes.File(class)
-			a.set.Add(replay.Test{ID: file + "::" + rest + jvm.WholeClass, Outcome: replay.Error, Kind: replay.Crash, Message: "the virtual machine ended in it\n" + m.words})
+			a.set.Add(replay.Test{ID: file + "::" + rest + jvm.WholeClass, Outcome: replay.Error, Kind: replay.Crash, Message: "the virtual machine ended in it\n" + words})
 		}
 	}
 	if len(named) == 0 {
-		a.broken[path.Join(m.dir, pomFile)] = report.Clip("the virtual machine of the tests ended\n"+m.words, report.BrokenLines, report.BrokenBytes)
+		a.broken[path.Join(m.dir, pomFile)] = report.Clip("the virtual machine of the tests ended\n"+words, report.BrokenLines, report.BrokenBytes)
 	}
 }
 

@@ -179,6 +179,16 @@ func TestMissingArtifact(t *testing.T) {
 	}
 }
 
+// TestCrashWords: what is told of a crash is the same in every run.
+func TestCrashWords(t *testing.T) {
+	t.Parallel()
+	for _, test := range parse(captured(t, "3.5.2-crash"), replay.Exited, 1).Tests {
+		if test.Kind == replay.Crash && strings.Contains(test.Message, "Command was") {
+			t.Errorf("%q", test.Message)
+		}
+	}
+}
+
 // TestForgedReports: what somebody wrote beside Surefire's reports is no outcome of a test by the test's own id.
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
