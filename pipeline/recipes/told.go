@@ -37,31 +37,58 @@ func fromRung(t Try) Try {
 	return Try{Rung: Told, From: t.Rung, Provenance: t.Provenance, Hint: t.Hint}
 }
 
-// more is for a recipe that works, and of whose tests some fail for want of what is known: with that it is taken if more tests pass.
+// more is for a recipe that works, and of whose tests some do not pass: it is tried with what they name as missing and, if files of tests cannot
+// even be loaded, as of the state's day. The other recipe is taken only if more tests pass.
 func (c *climb) more(ctx context.Context, r replay.Recipe, t Trial) error {
 	if !t.Ran || t.whole() {
 		return nil
 	}
 	next, ok, err := c.l.told(ctx, c.tree, r, t.failure())
-	if err != nil || !ok {
-		return err
-	}
-	better, err := c.l.try(ctx, c.q, c.state(), next, true)
 	if err != nil {
 		return err
 	}
-	before := c.found
-	c.note(fromRung(Try{Rung: Heuristic}), next, better)
-	if better.passed() > t.passed() {
+	if ok {
+		if better, err := c.rival(ctx, fromRung(Try{Rung: Heuristic}), next, t); better || err != nil {
+			return err
+		}
+	}
+	if len(t.Report.Broken) == 0 {
 		return nil
 	}
-	before.Tries = c.found.Tries
-	last := &before.Tries[len(before.Tries)-1]
+	day, err := c.date(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := c.l.rungs(ctx, c.tree, c.base, day)
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		if g.rung == Dated && !c.tried[g.recipe.Fingerprint] {
+			_, err = c.rival(ctx, g.asTry("original"), g.recipe, t)
+		}
+	}
+	return err
+}
+
+// rival tries a recipe beside one that works. better says that it took that one's place.
+func (c *climb) rival(ctx context.Context, as Try, r replay.Recipe, than Trial) (better bool, err error) {
+	t, err := c.l.try(ctx, c.q, c.state(), r, true)
+	if err != nil {
+		return false, err
+	}
+	before := c.found
+	c.note(as, r, t)
+	last := &c.found.Tries[len(c.found.Tries)-1]
+	if last.Result == Works && t.passed() > than.passed() {
+		return true, nil
+	}
 	if last.Result == Works {
 		last.Reason += ", and no more of them pass"
 	}
+	before.Tries = c.found.Tries
 	c.found = before
-	return nil
+	return false, nil
 }
 
 func (l *Ladder) told(ctx context.Context, tree replay.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error) {

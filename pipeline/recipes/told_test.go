@@ -92,3 +92,40 @@ func TestTold(t *testing.T) {
 		})
 	}
 }
+
+// aging is a sandbox in which a file of tests can be loaded only with the versions of its day, if at all.
+type aging struct {
+	box
+	never bool
+}
+
+func (b *aging) Run(_ context.Context, j replay.Job) (replay.Result, error) {
+	dated := slices.ContainsFunc(j.Env.Recipe.Install, func(s replay.Step) bool { return s.Env["UV_EXCLUDE_NEWER"] != "" })
+	one := func(id string) string {
+		return fmt.Sprintf("{\"e\":\"start\",\"id\":%q}\n{\"e\":\"end\",\"id\":%q,\"o\":\"pass\"}\n", id, id)
+	}
+	out, code := one("tests/test_a.py::A::test_a"), 0
+	if dated && !b.never {
+		out += one("tests/test_b.py::B::test_b") + `{"e":"done","tests":2,"bad":0}` + "\n"
+	} else {
+		out += `{"e":"broken","file":"tests/test_b.py","m":"ImportError: cannot import name 'x' from 'y'"}` + "\n" + `{"e":"done","tests":1,"bad":1}` + "\n"
+		code = 1
+	}
+	return replay.Result{Steps: []replay.StepResult{{Name: "install project", Stop: replay.Exited}, {Name: tools.StepTest, Stop: replay.Exited, ExitCode: code}},
+		Files: map[string][]byte{"unittest.jsonl": []byte(out)}}, nil
+}
+
+// TestDatedRival: a recipe with which some tests run is given up for that of the state's day if more pass with it, and else kept.
+func TestDatedRival(t *testing.T) {
+	t.Parallel()
+	for never, want := range map[bool]string{false: Dated, true: Heuristic} {
+		l, r := ladder(t, nil, "commit one \"1\" date=2022-01-02T00:00:00Z\n-- one/setup.py --\nfrom setuptools import setup\nsetup(name='p', install_requires=['six'])\n"+
+			"-- one/tests/test_a.py --\nimport unittest\n\n\nclass A(unittest.TestCase):\n    pass\n")
+		l.Sandbox = &aging{box: box{name: "docker"}, never: never}
+		m := &memo{kept: map[string][]byte{}}
+		f, err := l.Find(t.Context(), Request{Once: m.once, Commit: r.ID("one")})
+		if err != nil || !f.OK || f.Won() != want || len(f.Tries) != 2 || f.Recipe.Fingerprint != f.Tries[f.Winner].Fingerprint {
+			t.Errorf("never %t: %q won, %+v, %v", never, f.Won(), f.Tries, err)
+		}
+	}
+}
