@@ -110,7 +110,7 @@ func (q Request) task(c agents.Crew, before verdict, lines map[Line]bool) (agent
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}
-	steps, err := tools.Plain(q.Recipe, q.Target)
+	steps, err := tools.StepsByHand(q.Recipe, q.Target)
 	if err != nil {
 		return agent.Task{}, pipeline.Permanent(err)
 	}

@@ -18,7 +18,7 @@ import (
 // evidence is what the agent is told.
 func (s *Setup) evidence(ctx context.Context, q Request) (map[string][]string, error) {
 	start := q.start()
-	test, err := tools.Plain(start, q.Target)
+	test, err := tools.StepsByHand(start, q.Target)
 	if err != nil {
 		return nil, pipeline.Permanent(fmt.Errorf("%w: %w", errNoRunner, err))
 	}

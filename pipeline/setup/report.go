@@ -152,7 +152,7 @@ func operations(ctx context.Context, q Request, log agents.Log, r Report) ([]ope
 
 // need is the step that no set-up may skip: the test tool ran.
 func need(tool string) operation.Need {
-	return operation.Need{Name: "the tests", Words: tools.Words(tool)}
+	return operation.Need{Name: "the tests", Words: tools.CommandWords(tool)}
 }
 
 // open are the questions about what counts: a command of the recipe, its variables, a file that was adapted. Questions about what the

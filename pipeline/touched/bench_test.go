@@ -116,7 +116,7 @@ func (s *shares) file(t *testing.T, h *history.History, c gitrepo.Change, r repl
 			continue
 		}
 		s.functions++
-		if mine, _ := tools.Of(r, Function(string(f.Path), x.Test), ids); len(mine) > 0 {
+		if mine, _ := tools.TestsOf(r, Function(string(f.Path), x.Test), ids); len(mine) > 0 {
 			s.named++
 		} else {
 			s.lost = append(s.lost, c.Head[:12]+" "+string(f.Path)+": "+x.String())
@@ -129,7 +129,7 @@ func (s *shares) file(t *testing.T, h *history.History, c gitrepo.Change, r repl
 	file, _ := testcode.Read(string(f.Path), src)
 	found := map[string]bool{}
 	for _, x := range file.Tests {
-		mine, _ := tools.Of(r, Function(string(f.Path), x), ids)
+		mine, _ := tools.TestsOf(r, Function(string(f.Path), x), ids)
 		if s.all++; len(mine) > 0 {
 			s.allNamed++
 		}

@@ -148,7 +148,7 @@ func (c Change) Mark(r replay.Recipe, ids []string) Marks {
 	}
 	for _, f := range c.Files {
 		for _, t := range f.Touched {
-			mine, ok := tools.Of(r, Function(string(f.Path), t.Test), ids)
+			mine, ok := tools.TestsOf(r, Function(string(f.Path), t.Test), ids)
 			known = known && ok
 			for _, id := range mine {
 				if m := &out.Tests[place[id]]; t.How != testcode.Deleted && m.How == "" {

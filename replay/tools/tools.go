@@ -62,11 +62,11 @@ type (
 	}
 	// Blanker gives the variables with which a recipe begins whose steps somebody else finds.
 	Blanker interface{ BlankEnv() map[string]string }
-	// Worder gives words that are in every command by which somebody runs the tool's tests.
-	Worder interface{ Words() []string }
-	// Plainer knows a command that does what the tool's steps do and that people would type: for those whose steps nobody can read.
-	Plainer interface {
-		Plain(replay.Recipe, replay.Target) []replay.Step
+	// CommandWorder gives words that are in every command by which somebody runs the tool's tests.
+	CommandWorder interface{ CommandWords() []string }
+	// HandStepper knows a command that does what the tool's steps do and that people would type: for those whose steps nobody can read.
+	HandStepper interface {
+		StepsByHand(replay.Recipe, replay.Target) []replay.Step
 	}
 	// Imager wants a base image of its own in the docker sandbox, with its language's toolchain: one of those that sluice images
 	// build makes. The tools of one language share one.
@@ -104,9 +104,9 @@ type (
 		// Told adds that to a recipe. Names come from tables of ours. False: there is nothing that it knows.
 		Told(t *project.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error)
 	}
-	// Namesake tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
-	Namesake interface {
-		Is(r replay.Recipe, f testid.Function, id string) bool
+	// TestMatcher tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
+	TestMatcher interface {
+		Matches(r replay.Recipe, f testid.Function, id string) bool
 	}
 )
 
@@ -202,14 +202,14 @@ func Clock(r replay.Recipe) []string {
 	return nil
 }
 
-// Of lists, in their order, those of a report's ids that are a test function's; known is false if the tool does not tell.
-func Of(r replay.Recipe, f testid.Function, ids []string) (mine []string, known bool) {
-	a, known := ability[Namesake](r.Runner)
+// TestsOf lists, in their order, those of a report's ids that are a test function's; known is false if the tool does not tell.
+func TestsOf(r replay.Recipe, f testid.Function, ids []string) (mine []string, known bool) {
+	a, known := ability[TestMatcher](r.Runner)
 	if !known {
 		return nil, false
 	}
 	for _, id := range ids {
-		if a.Is(r, f, id) {
+		if a.Matches(r, f, id) {
 			mine = append(mine, id)
 		}
 	}
@@ -246,10 +246,10 @@ func Images() []string {
 	return slices.Compact(all)
 }
 
-// Words are in every command by which somebody runs the tool's tests: at least the tool's name.
-func Words(tool string) []string {
-	if a, ok := ability[Worder](tool); ok {
-		return a.Words()
+// CommandWords are in every command by which somebody runs the tool's tests: at least the tool's name.
+func CommandWords(tool string) []string {
+	if a, ok := ability[CommandWorder](tool); ok {
+		return a.CommandWords()
 	}
 	return []string{tool}
 }
@@ -266,14 +266,14 @@ func Share(r replay.Recipe, t replay.Target, steps []replay.Step) replay.Share {
 	return s
 }
 
-// Plain are the steps of a tool as people would type them. They may leave no report.
-func Plain(r replay.Recipe, t replay.Target) ([]replay.Step, error) {
+// StepsByHand are the steps of a tool as people would type them. They may leave no report.
+func StepsByHand(r replay.Recipe, t replay.Target) ([]replay.Step, error) {
 	tool, err := byName(r.Runner)
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := tool.(Plainer); ok {
-		return a.Plain(r, t), nil
+	if a, ok := tool.(HandStepper); ok {
+		return a.StepsByHand(r, t), nil
 	}
 	return tool.Steps(r, t), nil
 }

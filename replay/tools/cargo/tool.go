@@ -52,8 +52,8 @@ func (Tool) Language() project.Language {
 // Image is the image with Rust's toolchain.
 func (Tool) Image() string { return Image }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"cargo", "test"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"cargo", "test"} }
 
 // Clock asks Rust's library the time.
 func (Tool) Clock(replay.Recipe) []string { return []string{"sh", "-c", clockProgram} }
@@ -99,8 +99,8 @@ func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	return w.names(), nil
 }
 
-// Plain is the command that a person would type.
-func (Tool) Plain(r replay.Recipe, _ replay.Target) []replay.Step {
+// StepsByHand is the command that a person would type.
+func (Tool) StepsByHand(r replay.Recipe, _ replay.Target) []replay.Step {
 	args := []string{"cargo", "test", "--workspace", "--offline", "--no-fail-fast"}
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Args: args, Dir: r.Root})
 }

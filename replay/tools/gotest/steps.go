@@ -31,8 +31,8 @@ func (Tool) Language() project.Language {
 	return project.Language{Name: "Go", Extensions: []string{".go"}}
 }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"go", "test"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"go", "test"} }
 
 // Owns reports whether a test's package is one of the recipe's module; a workspace has many.
 func (Tool) Owns(r replay.Recipe, id string) bool {

@@ -180,8 +180,8 @@ func read(t *project.Tree, root string) (inputs []string, text string, err error
 	return inputs, all.String(), nil
 }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"gradle", "test"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"gradle", "test"} }
 
 // Steps runs the recipe's Build steps, then all tasks named test, offline. Files of a target choose classes, in the builds that they are in.
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
@@ -199,7 +199,7 @@ func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: jvm.Script("run.sh", append(args, "test")...)})
 }
 
-// Plain is the same without our script.
-func (Tool) Plain(r replay.Recipe, _ replay.Target) []replay.Step {
+// StepsByHand is the same without our script.
+func (Tool) StepsByHand(r replay.Recipe, _ replay.Target) []replay.Step {
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: []string{jvm.Folder + "/gradle", "--offline", "--continue", "test"}})
 }

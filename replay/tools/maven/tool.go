@@ -185,8 +185,8 @@ func wrapperNote(t *project.Tree, root string) ([]string, error) {
 	return nil, err
 }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"mvn", "test"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"mvn", "test"} }
 
 // Names is the project as repositories name it.
 func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
@@ -223,8 +223,8 @@ func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	return append(steps, replay.Step{Name: report.StepTest, Dir: r.Root, Args: jvm.Script("run.sh", args...)})
 }
 
-// Plain is the same without our extension.
-func (Tool) Plain(r replay.Recipe, t replay.Target) []replay.Step {
+// StepsByHand is the same without our extension.
+func (Tool) StepsByHand(r replay.Recipe, t replay.Target) []replay.Step {
 	args := append([]string{"mvn", "-B", "-o", "-Dmaven.repo.local=" + repository}, selection(r, t)...)
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: append(args, "test")})
 }

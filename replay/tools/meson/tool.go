@@ -29,8 +29,8 @@ type Tool struct{ native.Package }
 // Name is "meson".
 func (Tool) Name() string { return Name }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"meson"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"meson"} }
 
 var descriptions = native.Descriptions{
 	Marker: "meson.build",
@@ -83,8 +83,8 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 // Steps runs the recipe's Build steps, then the tests whose programs hold the target's files, or all.
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step { return native.Test(r, t, program) }
 
-// Plain are the commands that a person would type.
-func (Tool) Plain(r replay.Recipe, _ replay.Target) []replay.Step {
+// StepsByHand are the commands that a person would type.
+func (Tool) StepsByHand(r replay.Recipe, _ replay.Target) []replay.Step {
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Dir: r.Root, Args: []string{"meson", "test", "-C", native.BuiltIn(r), "--no-rebuild", "--print-errorlogs"}})
 }
 

@@ -29,8 +29,8 @@ func (Tool) Name() string { return Name }
 // Find takes a package whose tests are Mocha's.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.Find(t, paths, Name) }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"mocha"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"mocha"} }
 
 // CutShort is every test when the process ended in the middle of one.
 func (Tool) CutShort(tests []replay.Test) []string { return node.CutShort(tests) }

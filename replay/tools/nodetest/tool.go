@@ -30,8 +30,8 @@ func (Tool) Name() string { return Name }
 // Find takes a package whose tests are node's.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.Find(t, paths, Name) }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"node", "--test"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"node", "--test"} }
 
 // kept are the options that decide how tests are loaded. Coverage, filters, watching and other reporters are not among them. borp is a
 // program around node's tool: the patterns after its -p are files.

@@ -63,8 +63,8 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 // BlankEnv is a virtual environment's.
 func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
 
-// Words are in every command that runs the tests with a report.
-func (Tool) Words() []string { return []string{"pytest", "--junitxml"} }
+// CommandWords are in every command that runs the tests with a report.
+func (Tool) CommandWords() []string { return []string{"pytest", "--junitxml"} }
 
 // Clock asks Python the time.
 func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }

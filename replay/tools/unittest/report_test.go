@@ -183,7 +183,7 @@ func TestSteps(t *testing.T) {
 			t.Errorf("the program holds %s, which a sandbox would replace", token)
 		}
 	}
-	if plain := (Tool{}).Plain(r, target); strings.Contains(strings.Join(plain[1].Args, " "), "import") {
+	if plain := (Tool{}).StepsByHand(r, target); strings.Contains(strings.Join(plain[1].Args, " "), "import") {
 		t.Errorf("the plain command is %q", plain[1].Args)
 	}
 }

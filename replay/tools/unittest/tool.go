@@ -65,14 +65,14 @@ func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Args: append(args, files(r.Root, t.Paths)...), Dir: r.Root})
 }
 
-// Plain is the command that a person would type.
-func (Tool) Plain(r replay.Recipe, t replay.Target) []replay.Step {
+// StepsByHand is the command that a person would type.
+func (Tool) StepsByHand(r replay.Recipe, t replay.Target) []replay.Step {
 	args := append(python.Command(r), "-m", "unittest")
 	return append(slices.Clone(r.Build), replay.Step{Name: report.StepTest, Args: append(args, files(r.Root, t.Paths)...), Dir: r.Root})
 }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"unittest"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"unittest"} }
 
 // Clock asks Python the time.
 func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }

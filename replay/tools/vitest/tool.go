@@ -29,8 +29,8 @@ func (Tool) Name() string { return Name }
 // Find takes a package whose tests are Vitest's.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) { return node.Find(t, paths, Name) }
 
-// Words are in every command that runs the tests.
-func (Tool) Words() []string { return []string{"vitest"} }
+// CommandWords are in every command that runs the tests.
+func (Tool) CommandWords() []string { return []string{"vitest"} }
 
 // kept are the options that decide which tests there are and how they are loaded. Reporters, workers, filters, coverage and watching are
 // not among them.

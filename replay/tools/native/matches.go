@@ -9,9 +9,9 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// Is reports whether a test is a case of GoogleTest's, with its parameters and types, or one that is named by its title. Another function is a
+// Matches reports whether a test is a case of GoogleTest's, with its parameters and types, or one that is named by its title. Another function is a
 // part of its program, if that or its test is named after the file: no report knows more of it.
-func (Package) Is(_ replay.Recipe, f testid.Function, id string) bool {
+func (Package) Matches(_ replay.Recipe, f testid.Function, id string) bool {
 	target, name, ok := strings.Cut(id, "::")
 	if !ok || len(f.Path) == 0 {
 		return false

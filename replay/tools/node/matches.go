@@ -7,8 +7,8 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// Is reports whether a test is one of a title, below those of its blocks. White space of a title counts as a report writes it.
-func (Package) Is(_ replay.Recipe, f testid.Function, id string) bool {
+// Matches reports whether a test is one of a title, below those of its blocks. White space of a title counts as a report writes it.
+func (Package) Matches(_ replay.Recipe, f testid.Function, id string) bool {
 	rest, ok := testid.In(f.File, id)
 	if !ok {
 		return false

@@ -19,8 +19,8 @@ func function(file, path string) testid.Function {
 	return f
 }
 
-// TestOf: each tool finds a function's tests among ids of its own, and no others'.
-func TestOf(t *testing.T) {
+// TestTestsOf: each tool finds a function's tests among ids of its own, and no others'.
+func TestTestsOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		recipe           replay.Recipe
@@ -63,18 +63,18 @@ func TestOf(t *testing.T) {
 	} {
 		f := function(c.file, c.path)
 		ids := append(strings.Split(c.mine, "\n"), strings.Split(c.others, "\n")...)
-		mine, known := Of(c.recipe, f, ids)
+		mine, known := TestsOf(c.recipe, f, ids)
 		if got := strings.Join(mine, "\n"); got != c.mine || known == c.unknownToTheTool {
 			t.Errorf("%s, %s of %s: known %v\n%s\nwant\n%s", c.recipe.Runner, c.path, c.file, known, got, c.mine)
 		}
 	}
 }
 
-// TestOfEveryTool: every tool tells, for any function and id, and without a panic.
-func TestOfEveryTool(t *testing.T) {
+// TestTestsOfEveryTool: every tool tells, for any function and id, and without a panic.
+func TestTestsOfEveryTool(t *testing.T) {
 	t.Parallel()
 	for _, tool := range table {
-		if _, ok := tool.(Namesake); !ok {
+		if _, ok := tool.(TestMatcher); !ok {
 			t.Errorf("%s does not tell which tests a function is", tool.Name())
 		}
 	}
@@ -85,6 +85,6 @@ func TestOfEveryTool(t *testing.T) {
 			f.Path = append(f.Path, n)
 		}
 		r := replay.Recipe{Runner: rapid.SampledFrom(table).Draw(t, "tool").Name(), Root: text.Draw(t, "root"), Module: text.Draw(t, "module")}
-		Of(r, f, []string{text.Draw(t, "id"), f.File + "::" + text.Draw(t, "name")})
+		TestsOf(r, f, []string{text.Draw(t, "id"), f.File + "::" + text.Draw(t, "name")})
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// Is reports whether a test is a function's own, or one that a macro made of it: its name is that of the modules that the file's place
+// Matches reports whether a test is a function's own, or one that a macro made of it: its name is that of the modules that the file's place
 // makes, and of the function's. Of several crates with such a module, that of the folder's name counts, if there is one.
-func (Tool) Is(r replay.Recipe, f testid.Function, id string) bool {
+func (Tool) Matches(r replay.Recipe, f testid.Function, id string) bool {
 	scope, name, ok := strings.Cut(id, "::")
 	if !ok {
 		return false

@@ -8,8 +8,8 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// Is reports whether a test is a method's own, or one of its invocations. The class that the file is named after is in no id.
-func (Project) Is(_ replay.Recipe, f testid.Function, id string) bool {
+// Matches reports whether a test is a method's own, or one of its invocations. The class that the file is named after is in no id.
+func (Project) Matches(_ replay.Recipe, f testid.Function, id string) bool {
 	rest, ok := testid.In(f.File, id)
 	if !ok {
 		return false

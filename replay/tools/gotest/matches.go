@@ -9,9 +9,9 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// Is reports whether a test is a function's own, or a subtest of it: its package is that of the file's folder. In a workspace, whose
+// Matches reports whether a test is a function's own, or a subtest of it: its package is that of the file's folder. In a workspace, whose
 // modules a recipe does not name, the folder's end decides.
-func (Tool) Is(r replay.Recipe, f testid.Function, id string) bool {
+func (Tool) Matches(r replay.Recipe, f testid.Function, id string) bool {
 	pkg, name, ok := strings.Cut(id, "::")
 	if !ok || !f.Joined("/").Begins(testid.Unnumbered(name), "/") {
 		return false
