@@ -44,7 +44,7 @@ import (
 )
 
 // Version is for the memo keys of stages: it is raised when the same answers of the sandbox lead to another recipe.
-const Version = 2
+const Version = 3
 
 // Once runs a piece of work once and keeps its result; pipeline's Case.Once is one.
 type Once func(ctx context.Context, w pipeline.Work, f func(context.Context) ([]byte, error)) ([]byte, error)
@@ -186,7 +186,7 @@ func (c *climb) heuristic(ctx context.Context) (done bool, err error) {
 	if !c.note(Try{Rung: Heuristic}, r, t) {
 		return c.told(ctx, Try{Rung: Heuristic}, r, t)
 	}
-	return true, c.more(ctx, r, t)
+	return true, c.more(ctx, Try{Rung: Heuristic}, r, t)
 }
 
 // note writes a try down. done says that the climb is over.
@@ -228,7 +228,7 @@ func (c *climb) own(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		if c.note(g.asTry("original"), g.recipe, t) {
-			return true, nil
+			return true, c.more(ctx, g.asTry("original"), g.recipe, t)
 		}
 		if done, err := c.told(ctx, g.asTry("original"), g.recipe, t); done || err != nil {
 			return done, err

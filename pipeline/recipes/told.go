@@ -14,22 +14,28 @@ import (
 // maxTold bounds how often what a try says is missing is added: a compiler names one header at a time.
 const maxTold = 4
 
-// told tries a rung's recipe again with what its try said is missing.
+// told tries a rung's recipe again with what its try said is missing, and goes on after a win, since what could not be loaded before may
+// lack more. done says that the climb is over: a recipe works, or a limit ended one before any did.
 func (c *climb) told(ctx context.Context, from Try, r replay.Recipe, t Trial) (done bool, err error) {
 	for range maxTold {
 		next, ok, err := c.l.told(ctx, c.tree, r, t.failure())
 		if err != nil || !ok || c.tried[next.Fingerprint] {
-			return false, err
+			return c.found.OK, err
 		}
 		if t, err = c.l.try(ctx, c.q, c.state(), next, true); err != nil {
-			return false, err
+			return c.found.OK, err
 		}
-		if c.note(fromRung(from), next, t) {
+		if c.found.OK {
+			c.beside(fromRung(from), next, t)
+		} else if c.note(fromRung(from), next, t) && !c.found.OK {
+			return true, nil
+		}
+		if result, _ := t.Result(); result == Ended || result == Works && t.whole() {
 			return true, nil
 		}
 		r = next
 	}
-	return false, nil
+	return c.found.OK, nil
 }
 
 // fromRung is the try that another one's words led to.
@@ -37,22 +43,17 @@ func fromRung(t Try) Try {
 	return Try{Rung: Told, From: t.Rung, Provenance: t.Provenance, Hint: t.Hint}
 }
 
-// more is for a recipe that works, and of whose tests some do not pass: it is tried with what they name as missing and, if files of tests cannot
-// even be loaded, as of the state's day. The other recipe is taken only if more tests pass.
-func (c *climb) more(ctx context.Context, r replay.Recipe, t Trial) error {
-	if !t.Ran || t.whole() {
+// more is for a recipe that works, and of whose tests some do not pass: it is tried with what they name as missing and, if nothing of that
+// helps a heuristic one and files of tests cannot even be loaded, as of the state's day. Another recipe is taken only if more tests pass.
+func (c *climb) more(ctx context.Context, from Try, r replay.Recipe, t Trial) error {
+	if !c.found.OK || !t.Ran || t.whole() {
 		return nil
 	}
-	next, ok, err := c.l.told(ctx, c.tree, r, t.failure())
-	if err != nil {
+	winner := c.found.Winner
+	if _, err := c.told(ctx, from, r, t); err != nil {
 		return err
 	}
-	if ok {
-		if better, err := c.rival(ctx, fromRung(Try{Rung: Heuristic}), next, t); better || err != nil {
-			return err
-		}
-	}
-	if len(t.Report.Broken) == 0 {
+	if c.found.Winner != winner || from.Rung != Heuristic || len(t.Report.Broken) == 0 {
 		return nil
 	}
 	day, err := c.date(ctx)
@@ -64,31 +65,31 @@ func (c *climb) more(ctx context.Context, r replay.Recipe, t Trial) error {
 		return err
 	}
 	for _, g := range list {
-		if g.rung == Dated && !c.tried[g.recipe.Fingerprint] {
-			_, err = c.rival(ctx, g.asTry("original"), g.recipe, t)
+		if g.rung != Dated || c.tried[g.recipe.Fingerprint] {
+			continue
 		}
+		t, err := c.l.try(ctx, c.q, c.state(), g.recipe, true)
+		if err != nil {
+			return err
+		}
+		c.beside(g.asTry("original"), g.recipe, t)
 	}
-	return err
+	return nil
 }
 
-// rival tries a recipe beside one that works. better says that it took that one's place.
-func (c *climb) rival(ctx context.Context, as Try, r replay.Recipe, than Trial) (better bool, err error) {
-	t, err := c.l.try(ctx, c.q, c.state(), r, true)
-	if err != nil {
-		return false, err
-	}
+// beside writes a try down that was made beside a recipe that works. It takes that one's place only if more tests pass.
+func (c *climb) beside(as Try, r replay.Recipe, t Trial) {
 	before := c.found
 	c.note(as, r, t)
 	last := &c.found.Tries[len(c.found.Tries)-1]
-	if last.Result == Works && t.passed() > than.passed() {
-		return true, nil
+	if last.Result == Works && t.passed() > before.Trial.passed() {
+		return
 	}
 	if last.Result == Works {
 		last.Reason += ", and no more of them pass"
 	}
 	before.Tries = c.found.Tries
 	c.found = before
-	return false, nil
 }
 
 func (l *Ladder) told(ctx context.Context, tree replay.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error) {

@@ -13,12 +13,12 @@ import (
 )
 
 // telling is a sandbox in which installing fails with the words of a compiler until each of the packages is there, one after the
-// other, and a test fails for want of a program until another is.
+// other, and each program has a test that fails without it, and says so once those before it are there.
 type telling struct {
 	box
-	headers [][2]string // header and package
-	program [2]string   // program and package; "" for none
-	more    bool        // with the package the test passes
+	headers  [][2]string // header and package
+	programs [][2]string // program and package
+	more     bool        // with the package the test passes
 }
 
 func has(r replay.Recipe, name string) bool {
@@ -39,21 +39,32 @@ func (b *telling) Run(_ context.Context, j replay.Job) (replay.Result, error) {
 	line := func(action, more string) string {
 		return fmt.Sprintf(`{"Action":%q,"Package":"m"%s}`+"\n", action, more)
 	}
-	out, code := line("run", `,"Test":"TestA"`), 0
-	if b.program[0] != "" && !(has(j.Env.Recipe, b.program[1]) && b.more) {
-		out += line("output", fmt.Sprintf(`,"Test":"TestA","Output":%q`, "    a_test.go:3: exec: \""+b.program[0]+"\": executable file not found in $PATH\n"))
-		out += line("fail", `,"Test":"TestA"`) + line("fail", "")
-		code = 1
-	} else {
-		out += line("pass", `,"Test":"TestA"`) + line("pass", "")
+	out, code, end := line("run", `,"Test":"TestA"`)+line("pass", `,"Test":"TestA"`), 0, "pass"
+	said := false
+	for i, p := range b.programs {
+		test := fmt.Sprintf(`,"Test":"Test%d"`, i)
+		out += line("run", test)
+		there := has(j.Env.Recipe, p[1])
+		if there && b.more {
+			out += line("pass", test)
+			continue
+		}
+		if !there && !said {
+			out += line("output", fmt.Sprintf(`%s,"Output":%q`, test, "    a_test.go:3: exec: \""+p[0]+"\": executable file not found in $PATH\n"))
+			said = true
+		}
+		out += line("fail", test)
+		code, end = 1, "fail"
 	}
+	out += line(end, "")
 	return replay.Result{Steps: []replay.StepResult{{Name: tools.StepTest, Stop: replay.Exited, ExitCode: code, Stdout: []byte(out)}}}, nil
 }
 
-// TestTold: what a try names is there in the next one; a recipe that works is replaced only by one with which more tests pass.
+// TestTold: what a try names is there in the next one, also after one that works; which is replaced only by one with which more tests pass.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	two := [][2]string{{"lz4.h", "liblz4-dev"}, {"openssl/evp.h", "libssl-dev"}}
+	programs := [][2]string{{"iptables", "iptables"}, {"gpg", "gnupg"}, {"rsync", "rsync"}, {"zip", "zip"}, {"tmux", "tmux"}}
 	for _, tt := range []struct {
 		name string
 		box  *telling
@@ -65,10 +76,14 @@ func TestTold(t *testing.T) {
 			[]string{"heuristic: install-failed", "told: install-failed", "told: works"}, Told, 1},
 		{"where no Debian package can be installed", &telling{box: box{name: "local"}, headers: two}, []string{"heuristic: install-failed"}, "", 0},
 		{"a header that nobody knows", &telling{box: box{name: "docker"}, headers: [][2]string{{"mine.h", "x"}}}, []string{"heuristic: install-failed"}, "", 0},
-		{"a test that wants a program", &telling{box: box{name: "docker"}, program: [2]string{"iptables", "iptables"}, more: true},
-			[]string{"heuristic: works", "told: works"}, Told, 1},
-		{"a test that fails with it too", &telling{box: box{name: "docker"}, program: [2]string{"iptables", "iptables"}},
-			[]string{"heuristic: works", "told: works"}, Heuristic, 0},
+		{"a test that wants a program", &telling{box: box{name: "docker"}, programs: programs[:1], more: true},
+			[]string{"heuristic: works", "told: works"}, Told, 2},
+		{"a test that fails with it too", &telling{box: box{name: "docker"}, programs: programs[:1]},
+			[]string{"heuristic: works", "told: works"}, Heuristic, 1},
+		{"after one that works more is missing", &telling{box: box{name: "docker"}, headers: two[:1], programs: programs[:2], more: true},
+			[]string{"heuristic: install-failed", "told: works", "told: works", "told: works"}, Told, 3},
+		{"without end", &telling{box: box{name: "docker"}, programs: programs, more: true},
+			[]string{"heuristic: works", "told: works", "told: works", "told: works", "told: works"}, Told, 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// table says which packages have what projects ask for; names as in Debian 13. A line holds a kind, a name in lower case and packages, or
-// "-" if all images that need it, or CMake, have it. Kinds: cmake (find_package), pkg (pkg-config), program, header, library (behind -l).
+// table says which packages have what projects ask for; names as in Debian 13, and where that has none, or another one, as in Debian 11, which is
+// what old Python and Java run on: the step that installs passes over those that its release lacks. A line holds a kind, a name in lower
+// case and packages, or "-" if all images that need it, or CMake, have it. Kinds: cmake (find_package), pkg (pkg-config), program, header, library (behind -l).
 //
 //go:embed packages.txt
 var table string

@@ -15,7 +15,7 @@ func TestSaid(t *testing.T) {
 		{"x.c:3:10: fatal error: 'openssl/evp.h' file not found", "libssl-dev"},
 		{"x.c:3:19: error: acl/libacl.h: No such file or directory", "libacl1-dev"},
 		{"/usr/bin/ld: cannot find -lpq: No such file or directory", "libpq-dev"},
-		{"ImportError: libmagic.so.1: cannot open shared object file: No such file or directory", "libmagic1"},
+		{"ImportError: libmagic.so.1: cannot open shared object file: No such file or directory", "libmagic1 libmagic1t64"},
 		{"Package libxml-2.0 was not found in the pkg-config search path.", "libxml2-dev"},
 		{"Package 'libffi', required by 'gobject-2.0', not found", "libffi-dev"},
 		{"No package 'zlib' found", "zlib1g-dev"},
