@@ -2,12 +2,14 @@
 // says; the versions that the registry had on the state's day; the nearest known-good recipe of the same branch; an agent.
 //
 // The first four are here, for everybody who needs a state to run; the agent is asked by the stage that has one. Each rung is
-// tried only if those before it failed, and each try is evidence, with the reason and the end of the log.
+// tried only if those before it failed, and each try is evidence, with the reason and the end of the log. Behind each of the first three comes
+// the same recipe with what its try said is missing (told.go).
 //
 // # What works
 //
 // A recipe works if it installs, and the test tool then writes a report that agrees with itself and in which at least one relevant
-// test ran, whatever its outcome. That all tests pass is not asked for. A run that a limit of the sandbox ended ends the climb:
+// test ran, whatever its outcome. That all tests pass is not asked for; where some do not, another recipe takes the place
+// of one that works only if more of them pass with it. A run that a limit of the sandbox ended ends the climb:
 // another recipe would not help.
 //
 // # The order, and why results do not depend on it

@@ -96,6 +96,9 @@ func (l *Ladder) told(ctx context.Context, tree replay.Tree, r replay.Recipe, f 
 	return tools.Told(ctx, tree, r, f, replay.IsDocker(l.Sandbox))
 }
 
+// saidBytes bounds the words of failed tests that are looked through: a report may hold a gigabyte of them.
+const saidBytes = 4 << 20
+
 // failure is what a trial says of what is missing: the log of what failed before any test; else the words of what failed only, since what
 // passes may speak of much.
 func (t Trial) failure() project.Failure {
@@ -104,12 +107,17 @@ func (t Trial) failure() project.Failure {
 		return f
 	}
 	var b strings.Builder
+	say := func(words string) {
+		if b.Len() < saidBytes {
+			b.WriteString(words + "\n")
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(t.Report.Broken)) {
-		b.WriteString(t.Report.Broken[name] + "\n")
+		say(t.Report.Broken[name])
 	}
 	for _, x := range t.Report.Tests {
 		if x.Outcome == replay.Fail || x.Outcome == replay.Error {
-			b.WriteString(x.Message + "\n")
+			say(x.Message)
 		}
 	}
 	f.Output = b.String()
