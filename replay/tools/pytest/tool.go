@@ -8,7 +8,6 @@ import (
 	"path"
 	"sort"
 	"strings"
-	"time"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -22,13 +21,10 @@ import (
 const Name = "pytest"
 
 // Tool runs pytest with a JUnit report.
-type Tool struct{}
+type Tool struct{ python.Project }
 
 // Name is "pytest".
 func (Tool) Name() string { return Name }
-
-// Language is Python.
-func (Tool) Language() project.Language { return python.Language }
 
 // Find takes every Python project.
 func (Tool) Find(t *project.Tree, paths []string) (string, error) { return python.Root(t, paths) }
@@ -60,28 +56,8 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	return r, nil
 }
 
-// BlankEnv is a virtual environment's.
-func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
-
 // CommandWords are in every command that runs the tests with a report.
 func (Tool) CommandWords() []string { return []string{"pytest", "--junitxml"} }
-
-// Clock asks Python the time.
-func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }
-
-// Dated installs what the index had at a time.
-func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
-	return python.Dated(r, before)
-}
-
-// Images are those of the versions of Python.
-func (Tool) Images() []string { return python.Images() }
-
-// Names is the name of the project's distribution.
-func (Tool) Names(t *project.Tree, paths []string) ([]string, error) { return python.Names(t, paths) }
-
-// Unbound reports whether a test failed because it names what the state does not have.
-func (Tool) Unbound(t replay.Test) bool { return python.Unbound(t) }
 
 // Narrow drops what cannot be imported when pytest collects.
 func (Tool) Narrow(files map[string][]byte, output string) narrow.Edit {

@@ -10,7 +10,7 @@ import (
 
 // Dated makes uv, or where there is none pip, take no version that was published after a time; see tools.Dater. An index is never asked for a
 // day before packages came to be built for the recipe's Python. False: the recipe asks no index.
-func Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
+func (Project) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 	i, ok := interpreterOf(r)
 	if !ok {
 		return replay.Recipe{}, false

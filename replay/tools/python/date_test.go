@@ -29,7 +29,7 @@ func TestDated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dated, ok := Dated(r, before)
+		dated, ok := Project{}.Dated(r, before)
 		if ok != (c.want != "") {
 			t.Errorf("%s: %v", c.name, ok)
 			continue
@@ -45,7 +45,7 @@ func TestDated(t *testing.T) {
 		}
 	}
 	for _, r := range []replay.Recipe{{}, {Install: []replay.Step{{Name: stepNeeds, Args: []string{"pip"}}}}} {
-		if _, ok := Dated(r, time.Unix(1e9, 0)); ok {
+		if _, ok := (Project{}).Dated(r, time.Unix(1e9, 0)); ok {
 			t.Errorf("%+v has a date", r)
 		}
 	}

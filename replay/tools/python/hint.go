@@ -11,7 +11,7 @@ import (
 
 // Hinted adds to a recipe what a project's continuous integration installs besides: requirements, requirements files, extras and
 // groups, with the care that is due to a project's words. They are installed after the project's own, in a step of their own.
-func Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error) {
+func (Project) Hinted(t *project.Tree, r replay.Recipe, h project.Hint) (replay.Recipe, bool, error) {
 	p, err := readProject(t, r.Root)
 	if err != nil {
 		return r, false, err

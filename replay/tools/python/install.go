@@ -74,12 +74,12 @@ func Command(r replay.Recipe) []string {
 }
 
 // Clock is a command that prints the time in seconds, as the recipe's interpreter has it.
-func Clock(r replay.Recipe) []string {
+func (Project) Clock(r replay.Recipe) []string {
 	return append(Command(r), "-c", "import time; print(int(time.time()))")
 }
 
 // BlankEnv is what a recipe begins with whose steps somebody else finds.
-func BlankEnv() map[string]string {
+func (Project) BlankEnv() map[string]string {
 	return map[string]string{"VIRTUAL_ENV": venv, "PYTHONDONTWRITEBYTECODE": "1"}
 }
 

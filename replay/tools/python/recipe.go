@@ -13,8 +13,8 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// Language is Python.
-var Language = project.Language{Name: "Python", Extensions: []string{".py", ".pyi"}}
+// language is Python.
+var language = project.Language{Name: "Python", Extensions: []string{".py", ".pyi"}}
 
 var markers = []string{"pyproject.toml", "setup.py", "setup.cfg", manage}
 
@@ -96,7 +96,7 @@ func environment(root string, p *info, more map[string]string) map[string]string
 }
 
 // Names are the names under which the registry would have the project of a change: of its distribution. What cannot be read has none.
-func Names(t *project.Tree, paths []string) ([]string, error) {
+func (Project) Names(t *project.Tree, paths []string) ([]string, error) {
 	root, err := Root(t, paths)
 	if err != nil {
 		return nil, nil

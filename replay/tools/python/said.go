@@ -43,7 +43,7 @@ const maxTold = 20
 // Told adds to a recipe the distributions that have the modules and fixtures that an output says are missing, if they are none of the tree's.
 // Where nothing is missing that is known and the project itself does not build, be it to run or to tell what it requires, it is run from the
 // tree.
-func Told(t *project.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error) {
+func (Project) Told(t *project.Tree, r replay.Recipe, f project.Failure) (replay.Recipe, bool, error) {
 	names := missing(t, r, f.Output)
 	if len(names) > 0 {
 		if out, ok := withMore(r, names); ok {

@@ -60,7 +60,7 @@ func TestTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok, err := Told(tree, r, c.failure)
+			got, ok, err := Project{}.Told(tree, r, c.failure)
 			if err != nil || ok != c.ok || more(r) != nil {
 				t.Fatalf("%t, %v", ok, err)
 			}
@@ -73,7 +73,7 @@ func TestTold(t *testing.T) {
 			if c.want == "" || !ok {
 				return
 			}
-			if _, again, err := Told(tree, got, c.failure); again && !c.failure.Build || err != nil {
+			if _, again, err := (Project{}).Told(tree, got, c.failure); again && !c.failure.Build || err != nil {
 				t.Errorf("what is there is added again, %v", err)
 			}
 		})

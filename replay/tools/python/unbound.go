@@ -14,4 +14,6 @@ var unbound = regexp.MustCompile(`^(?:` +
 
 // Unbound reports whether a test failed only because it names what the state does not have. Where a compiler would have refused
 // the test, Python fails when it comes to the name: neither says anything about the state's behaviour.
-func Unbound(t replay.Test) bool { return t.Kind == replay.Exception && unbound.MatchString(t.Message) }
+func (Project) Unbound(t replay.Test) bool {
+	return t.Kind == replay.Exception && unbound.MatchString(t.Message)
+}

@@ -21,13 +21,13 @@ func TestUnbound(t *testing.T) {
 		"ValueError: NameError: name 'x' is not defined":                   false,
 		"assert 1 == 2": false,
 	} {
-		if got := Unbound(replay.Test{Kind: replay.Exception, Message: message}); got != want {
+		if got := (Project{}).Unbound(replay.Test{Kind: replay.Exception, Message: message}); got != want {
 			t.Errorf("%s: %v", message, got)
 		}
 	}
 	panicked := replay.Test{Kind: replay.Exception, Message: "NameError: name 'x' is not defined"}
 	panicked.Kind = replay.Assertion
-	if Unbound(panicked) {
+	if (Project{}).Unbound(panicked) {
 		t.Error("an assertion was reached")
 	}
 }

@@ -42,7 +42,7 @@ var interpreters = []interpreter{
 const python2 version = 207
 
 // Images are the images that recipes name.
-func Images() []string {
+func (Project) Images() []string {
 	var list []string
 	for _, i := range interpreters {
 		list = append(list, i.image)

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice/replay"
 	"sluice/replay/narrow"
@@ -31,13 +30,10 @@ const reportFile = "unittest.jsonl"
 var program string
 
 // Tool runs unittest.
-type Tool struct{}
+type Tool struct{ python.Project }
 
 // Name is "unittest".
 func (Tool) Name() string { return Name }
-
-// Language is Python.
-func (Tool) Language() project.Language { return python.Language }
 
 // Recipe makes the recipe of the project in root: what it asks for, and no test tool. Of a Django project it names the settings.
 func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
@@ -74,9 +70,6 @@ func (Tool) StepsByHand(r replay.Recipe, t replay.Target) []replay.Step {
 // CommandWords are in every command that runs the tests.
 func (Tool) CommandWords() []string { return []string{"unittest"} }
 
-// Clock asks Python the time.
-func (Tool) Clock(r replay.Recipe) []string { return python.Clock(r) }
-
 // files keeps the test files of a target, named from the project's folder. Helpers cannot be run themselves: if there is nothing else,
 // everything runs.
 func files(root string, paths []string) []string {
@@ -100,23 +93,6 @@ func testFile(base string) bool {
 	stem, ok := strings.CutSuffix(base, ".py")
 	return ok && (strings.HasPrefix(stem, "test") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests"))
 }
-
-// BlankEnv is a virtual environment's.
-func (Tool) BlankEnv() map[string]string { return python.BlankEnv() }
-
-// Dated installs what the index had at a time.
-func (Tool) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
-	return python.Dated(r, before)
-}
-
-// Images are those of the versions of Python.
-func (Tool) Images() []string { return python.Images() }
-
-// Names is the name of the project's distribution.
-func (Tool) Names(t *project.Tree, paths []string) ([]string, error) { return python.Names(t, paths) }
-
-// Unbound reports whether a test failed because it names what the state does not have.
-func (Tool) Unbound(t replay.Test) bool { return python.Unbound(t) }
 
 // CutShort is every test when the interpreter ended in the middle of one: all run in one process.
 func (Tool) CutShort(tests []replay.Test) []string {
