@@ -50,6 +50,27 @@ func lost(t *project.Tree, root string, named []version) ([]version, error) {
 	return named, nil
 }
 
+// refusal is a package, or a setup.py, that ends under Python 2.
+var refusal = regexp.MustCompile(`\bsys\.version_info(?:\[0\]|\[:\d\]|\.major)?\s*<\s*\(?\s*3\b[^\n]*\n(?:[^\n]*\n){0,3}?\s*(?:sys\.exit\(|exit\(|raise (?:SystemExit|RuntimeError|ImportError|Exception)\()`)
+
+// refuses says that a project that names no version but Python 2 ends under it: what it names was forgotten.
+func refuses(t *project.Tree, root string, named []version) (bool, error) {
+	if len(named) == 0 || slices.Max(named) > python2 {
+		return false, nil
+	}
+	found := false
+	err := t.Each(sourcesOf(root), func(f replay.File) error {
+		inside, _ := strings.CutPrefix(f.Path, root+"/")
+		top := inside == "setup.py" || path.Base(inside) == "__init__.py" && strings.Count(strings.TrimPrefix(inside, "src/"), "/") == 1
+		found = found || top && refusal.Match(f.Data)
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("looking at sources: %w", err)
+	}
+	return found, nil
+}
+
 func sourcesOf(root string) func(string) bool {
 	return func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
 }

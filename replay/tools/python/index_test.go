@@ -88,7 +88,7 @@ func TestPipAsOf(t *testing.T) {
 	}{
 		{"as of a day", "2017-01-01", "ab-1.0.dist-info", "", true, []string{"ab"}},
 		{"a later one", "2020-01-01", "ab-2.0.dist-info", "", true, []string{"ab"}},
-		{"before the first", "2015-01-01", "", "No matching distribution", true, []string{"ab"}},
+		{"before the first that is left", "2015-01-01", "ab-1.0.dist-info", "nothing of before 2015-01-01 is left of ab", true, []string{"ab"}},
 		{"without times", "2017-01-01", "", "does not tell when", false, []string{"ab"}},
 		{"a wheel's own", "2017-01-01", "ab-1.0.dist-info", "left out, as it does not install: gone", true, []string{own}},
 	} {

@@ -132,8 +132,17 @@ class Dated(object):
             return 502, b''
         if files and not any(f.get('upload-time') for f in files):
             self.timeless.add(name)
-        lines = [self.link(answer.url, f) for f in files if (f.get('upload-time') or '9')[:10] < self.day]
+        lines = [self.link(answer.url, f) for f in self.of_the_day(name, files)]
         return 200, ('<!DOCTYPE html><html><body>%s</body></html>' % '\n'.join(lines)).encode('utf-8')
+
+    def of_the_day(self, name, files):
+        """The files of before the day; if none is left, the oldest: who asks for a project on a day knew it, and some were taken away since."""
+        days = [(f.get('upload-time') or '9')[:10] for f in files]
+        first = min(days + ['9'])
+        if first < self.day or first == '9':
+            return [f for f, d in zip(files, days) if d < self.day]
+        say('nothing of before %s is left of %s: the files of %s are taken' % (self.day, name, first))
+        return [f for f, d in zip(files, days) if d == first]
 
     @staticmethod
     def link(base, f):

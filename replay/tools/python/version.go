@@ -177,16 +177,23 @@ func findVersion(t *project.Tree, root string, p *info) (choice, error) {
 		}
 		named = append(named, source.find(text)...)
 	}
+	refused, err := refuses(t, root, named)
+	if err != nil {
+		return choice{}, err
+	}
+	if refused {
+		named = nil
+	}
 	if len(named) == 0 {
 		limit, err := era(t, root)
 		if err != nil {
 			return choice{}, err
 		}
-		if limit > 0 {
+		if limit > 0 && !(refused && limit == python2) {
 			named = append(named, limit)
 		}
 	}
-	named, err := lost(t, root, named)
+	named, err = lost(t, root, named)
 	return choose(p.python, named), err
 }
 

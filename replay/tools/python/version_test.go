@@ -36,6 +36,8 @@ func TestVersionOfCommit(t *testing.T) {
 		{"tested up to one that no image has", tooltest.Tree{"pyproject.toml": "[project]\nname='p'\nclassifiers=['Programming Language :: Python :: 3.8',\n'Programming Language :: Python :: 3.12']\n"}, "3.11", "sluice/python3.11:bookworm", false},
 		{"of the years of setup.py", tooltest.Tree{"setup.py": "setup(python_requires='>=2.7', classifiers=['Programming Language :: Python :: 2.7', 'Programming Language :: Python :: 3.6'])"}, "3.9", "sluice/python3.9:bullseye", true},
 		{"a name that became a keyword", tooltest.Tree{"setup.py": "setup()", ".travis.yml": "python:\n  - 2.7\n  - 3.4\n", "p.py": "def f(a, async=False):\n    pass\n"}, "2.7", "sluice/python3.9:bullseye", false},
+		{"a forgotten classifier", tooltest.Tree{"setup.py": "setup(classifiers=['Programming Language :: Python :: 2.7'])", "p/__init__.py": "import sys\n\nif sys.version_info < (3, 6, 0):\n    print('too old')\n    sys.exit(-1)\n"}, "3.13", "sluice/base:trixie", false},
+		{"both are served", tooltest.Tree{"setup.py": "setup(classifiers=['Programming Language :: Python :: 2.7'])", "p/__init__.py": "import sys\n\nif sys.version_info < (3,):\n    text = unicode\n"}, "2.7", "sluice/python3.9:bullseye", false},
 		{"the keyword itself", tooltest.Tree{"setup.py": "setup()", ".travis.yml": "python:\n  - 2.7\n  - 3.6\n", "p.py": "async def f(a):\n    await a\n"}, "3.9", "sluice/python3.9:bullseye", true},
 		{"Python 2 only", tooltest.Tree{"setup.py": "setup(classifiers=['Programming Language :: Python :: 2.7'])"}, "2.7", "sluice/python3.9:bullseye", false},
 		{"no Python 3", tooltest.Tree{"setup.cfg": "[options]\npython_requires = >=2.6,<3\n"}, "2.7", "sluice/python3.9:bullseye", false},
