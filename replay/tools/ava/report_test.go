@@ -14,12 +14,7 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, v := range []string{"ava3", "ava6"} {
 		data := tooltest.Captured(t, v, "all.jsonl")
-		res := replay.Result{
-			Files: map[string][]byte{reportFile: data},
-			Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: 1, Stdout: node.Seal(data)}},
-		}
-		got := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
-		tooltest.Sound(t, got, 1)
+		got := tooltest.Parse(t, Tool{}, tooltest.Left{Files: map[string][]byte{reportFile: data}, Stdout: node.Seal(data), Exit: 1})
 		tooltest.Diff(t, got, tooltest.View{Phases: "ok failed ok", Broken: "av/broken.test.js av/exit.test.js av/hook.test.js", Tests: `
 			av/a.test.js::adds (1 + 1) "quoted" ünï pass
 			av/a.test.js::differs fail assertion

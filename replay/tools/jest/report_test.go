@@ -13,13 +13,7 @@ import (
 func parse(t *testing.T, version, name string, exit int) replay.Report {
 	t.Helper()
 	data := tooltest.Captured(t, version, name+".jsonl")
-	res := replay.Result{
-		Files: map[string][]byte{reportFile: data},
-		Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit, Stdout: node.Seal(data)}},
-	}
-	r := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
-	tooltest.Sound(t, r, exit)
-	return r
+	return tooltest.Parse(t, Tool{}, tooltest.Left{Files: map[string][]byte{reportFile: data}, Stdout: node.Seal(data), Exit: exit})
 }
 
 const all = `

@@ -11,20 +11,6 @@ import (
 	"sluice/replay/tools/tooltest"
 )
 
-// captured is what a run of a real Maven left: two modules, JUnit 4 and 5.
-func captured(t testing.TB, run string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	list, err := filepath.Glob(filepath.Join("testdata", run, "*"))
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no captured outputs of %s: %v", run, err)
-	}
-	for _, name := range list {
-		files[strings.ReplaceAll(filepath.Base(name), "+", "/")] = tooltest.ReadFile(t, name)
-	}
-	return files
-}
-
 func parse(files map[string][]byte, stop replay.Stop, exit int) replay.Report {
 	step := replay.StepResult{Name: "test", Stop: stop, ExitCode: exit}
 	return Tool{}.Parse(replay.Recipe{}, replay.Target{}, replay.Result{Files: files, Steps: []replay.StepResult{step}})
@@ -75,7 +61,7 @@ func TestReports(t *testing.T) {
 	} {
 		t.Run(c.run, func(t *testing.T) {
 			t.Parallel()
-			r := parse(captured(t, c.run), replay.Exited, 1)
+			r := parse(tooltest.CapturedAll(t, c.run), replay.Exited, 1)
 			tooltest.Diff(t, r, c.want)
 			tooltest.Sound(t, r, 1)
 		})
@@ -85,7 +71,7 @@ func TestReports(t *testing.T) {
 // TestKotlin reads what Kotlin's compiler and its tests left: names in words, classes that a file is not named for, what does not compile.
 func TestKotlin(t *testing.T) {
 	t.Parallel()
-	tooltest.Diff(t, parse(captured(t, "3.2.5-kotlin"), replay.Exited, 1), tooltest.View{Phases: "ok ok ok", Tests: `
+	tooltest.Diff(t, parse(tooltest.CapturedAll(t, "3.2.5-kotlin"), replay.Exited, 1), tooltest.View{Phases: "ok ok ok", Tests: `
 		src/test/kotlin/org/x/SumsTest.kt::Inner::inner pass
 		src/test/kotlin/org/x/SumsTest.kt::OtherTest::other pass
 		src/test/kotlin/org/x/SumsTest.kt::adds ünits, and more pass
@@ -95,21 +81,21 @@ func TestKotlin(t *testing.T) {
 		src/test/kotlin/org/x/SumsTest.kt::is below(int)[2] fail assertion
 		src/test/kotlin/org/x/SumsTest.kt::throwsIt error exception
 `})
-	tooltest.Diff(t, parse(captured(t, "3.2.5-kotlin-tests"), replay.Exited, 1),
+	tooltest.Diff(t, parse(tooltest.CapturedAll(t, "3.2.5-kotlin-tests"), replay.Exited, 1),
 		tooltest.View{Phases: "ok failed not-run", Broken: "src/test/kotlin/org/x/SumsTest.kt"})
 }
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	r := parse(captured(t, "3.5.2"), replay.Exited, 1)
+	r := parse(tooltest.CapturedAll(t, "3.5.2"), replay.Exited, 1)
 	if got := tooltest.Find(t, r, "a/src/test/java/org/x/OldTest.java::throwsIt").Message; got != "java.lang.IllegalStateException: bad" {
 		t.Errorf("the message is %q", got)
 	}
-	r = parse(captured(t, "3.5.2-source"), replay.Exited, 1)
+	r = parse(tooltest.CapturedAll(t, "3.5.2-source"), replay.Exited, 1)
 	if got := r.Broken["a/src/main/java/org/x/A.java"]; !strings.Contains(got, "symbol:   variable one") || strings.Contains(got, "/testbed") {
 		t.Errorf("the compiler's words are %q", got)
 	}
-	r = parse(captured(t, "3.5.2-crash"), replay.Exited, 1)
+	r = parse(tooltest.CapturedAll(t, "3.5.2-crash"), replay.Exited, 1)
 	if got := (Tool{}).CutShort(r.Tests); len(got) != 1 || got[0] != "a/src/" {
 		t.Errorf("cut short: %q", got)
 	}
@@ -144,7 +130,7 @@ func TestDoubts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			files := captured(t, c.run)
+			files := tooltest.CapturedAll(t, c.run)
 			c.change(files)
 			r := parse(files, replay.Exited, c.exit)
 			if c.want != "" && !strings.HasPrefix(r.Inconsistent, c.want) {
@@ -157,7 +143,7 @@ func TestDoubts(t *testing.T) {
 
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	files := captured(t, "3.5.2")
+	files := tooltest.CapturedAll(t, "3.5.2")
 	text, _, _ := strings.Cut(string(files[eventFile]), `{"e":"goal","dir":"b","goal":"maven-surefire-plugin:test","phase":"test","state":"failed"`)
 	files[eventFile] = []byte(text)
 	r := parse(files, replay.Timeout, -1)
@@ -182,7 +168,7 @@ func TestMissingArtifact(t *testing.T) {
 // TestCrashWords: what is told of a crash is the same in every run.
 func TestCrashWords(t *testing.T) {
 	t.Parallel()
-	for _, test := range parse(captured(t, "3.5.2-crash"), replay.Exited, 1).Tests {
+	for _, test := range parse(tooltest.CapturedAll(t, "3.5.2-crash"), replay.Exited, 1).Tests {
 		if test.Kind == replay.Crash && strings.Contains(test.Message, "Command was") {
 			t.Errorf("%q", test.Message)
 		}
@@ -193,13 +179,13 @@ func TestCrashWords(t *testing.T) {
 func TestForgedReports(t *testing.T) {
 	t.Parallel()
 	const forged = `<testsuite name="x"><testcase classname="org.x.OldTest" name="fails"/></testsuite>`
-	files := captured(t, "3.5.2")
+	files := tooltest.CapturedAll(t, "3.5.2")
 	files["reports/2.0/TEST-a.xml"] = []byte(forged) // read before the true one
 	r := parse(files, replay.Exited, 1)
 	if got := tooltest.Find(t, r, "a/src/test/java/org/x/OldTest.java::fails"); got.Outcome != replay.Fail {
 		t.Errorf("%+v", got)
 	}
-	files = captured(t, "3.5.2")
+	files = tooltest.CapturedAll(t, "3.5.2")
 	files[eventFile] = []byte(strings.ReplaceAll(string(files[eventFile]), `"goal":"maven-surefire-plugin:test"`, `"reports":"2.0","goal":"maven-surefire-plugin:test"`))
 	files["reports/2/TEST-a.xml"] = []byte(forged)
 	if r = parse(files, replay.Exited, 1); !strings.HasPrefix(r.Inconsistent, "there are reports of tests that did not run: 2") {
@@ -209,7 +195,7 @@ func TestForgedReports(t *testing.T) {
 
 func FuzzReports(f *testing.F) {
 	for _, run := range []string{"3.5.2", "3.5.2-crash", "3.5.2-source"} {
-		files := captured(f, run)
+		files := tooltest.CapturedAll(f, run)
 		for name, data := range files {
 			f.Add(files[eventFile], data, name)
 		}

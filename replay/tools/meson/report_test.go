@@ -1,7 +1,6 @@
 package meson
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,24 +8,9 @@ import (
 	"sluice/replay/tools/tooltest"
 )
 
-// captured is what a version left of testdata/project.
-func captured(t testing.TB, version string) map[string][]byte {
+func parse(t testing.TB, files map[string][]byte, exit int) replay.Report {
 	t.Helper()
-	files := map[string][]byte{}
-	names, err := filepath.Glob(filepath.Join("testdata", version, "*"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("nothing was captured of %s: %v", version, err)
-	}
-	for _, n := range names {
-		files[filepath.Base(n)] = tooltest.ReadFile(t, n)
-	}
-	return files
-}
-
-func parse(files map[string][]byte, exit int) replay.Report {
-	return Tool{}.Parse(replay.Recipe{}, replay.Target{}, replay.Result{
-		Files: files, Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: exit}},
-	})
+	return tooltest.Parse(t, Tool{}, tooltest.Left{Files: files, Exit: exit})
 }
 
 var versions = map[string]int{"meson1.3": 11, "meson1.9": 11}
@@ -35,8 +19,7 @@ var versions = map[string]int{"meson1.3": 11, "meson1.9": 11}
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for v, exit := range versions {
-		got := parse(captured(t, v), exit)
-		tooltest.Sound(t, got, exit)
+		got := parse(t, tooltest.CapturedAll(t, v), exit)
 		tooltest.Diff(t, got, tooltest.View{Phases: "ok failed ok", Broken: "broken", Tests: `
 			bails::bails error crash
 			bails::bails > before pass
@@ -75,34 +58,34 @@ func TestParse(t *testing.T) {
 // TestForgery: what does not agree is not believed.
 func TestForgery(t *testing.T) {
 	t.Parallel()
-	if got := parse(captured(t, "meson1.9"), 0); got.Inconsistent == "" {
+	if got := parse(t, tooltest.CapturedAll(t, "meson1.9"), 0); got.Inconsistent == "" {
 		t.Error("exit 0 is believed, and the report says 11")
 	}
 	for _, name := range []string{"meson.jsonl", "index.json", "build.json", "meson.xml"} {
-		files := captured(t, "meson1.9")
+		files := tooltest.CapturedAll(t, "meson1.9")
 		delete(files, name)
-		if got := parse(files, 11); got.Inconsistent == "" {
+		if got := parse(t, files, 11); got.Inconsistent == "" {
 			t.Errorf("a run without %s is believed", name)
 		}
 	}
-	files := captured(t, "meson1.9")
+	files := tooltest.CapturedAll(t, "meson1.9")
 	lines := strings.SplitAfter(string(files["meson.jsonl"]), "\n")
 	files["meson.jsonl"] = []byte(strings.Join(lines[1:], ""))
-	if got := parse(files, 11); !strings.Contains(got.Inconsistent, "t_plain::plain") {
+	if got := parse(t, files, 11); !strings.Contains(got.Inconsistent, "t_plain::plain") {
 		t.Errorf("a test that has no end is not missed: %q", got.Inconsistent)
 	}
 }
 
 // FuzzReports puts arbitrary bytes in the place of each kind of report.
 func FuzzReports(f *testing.F) {
-	all := captured(f, "meson1.9")
+	all := tooltest.CapturedAll(f, "meson1.9")
 	for _, name := range []string{"meson.jsonl", "meson.xml", "index.json", "build.json"} {
 		f.Add(name, all[name], 11)
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte, exit int) {
-		files := captured(t, "meson1.9")
+		files := tooltest.CapturedAll(t, "meson1.9")
 		files[name] = data
-		tooltest.Sound(t, parse(files, exit), exit)
+		parse(t, files, exit)
 	})
 }
 

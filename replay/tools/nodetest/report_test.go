@@ -36,12 +36,7 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, v := range []string{"node20", "node22"} {
 		data := tooltest.Captured(t, v, "all.jsonl")
-		res := replay.Result{
-			Files: map[string][]byte{reportFile: data},
-			Steps: []replay.StepResult{{Name: "test", Stop: replay.Exited, ExitCode: 1, Stdout: node.Seal(data)}},
-		}
-		got := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
-		tooltest.Sound(t, got, 1)
+		got := tooltest.Parse(t, Tool{}, tooltest.Left{Files: map[string][]byte{reportFile: data}, Stdout: node.Seal(data), Exit: 1})
 		tooltest.Diff(t, got, tooltest.View{Phases: "ok failed ok", Tests: all, Broken: "nt/broken.test.js nt/exit.test.js"})
 		if words := got.Broken["nt/broken.test.js"]; !strings.Contains(words, "Cannot find module './missing'") {
 			t.Errorf("%s: broken says %q", v, words)

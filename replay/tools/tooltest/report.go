@@ -61,6 +61,37 @@ func Captured(t testing.TB, elem ...string) []byte {
 	return data
 }
 
+// CapturedAll reads the files of a folder of testdata, by their names; "+" in a name there is a "/". There must be some.
+func CapturedAll(t testing.TB, folder string) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", folder, "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("nothing was captured of %s: %v", folder, err)
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		files[strings.ReplaceAll(filepath.Base(name), "+", "/")] = ReadFile(t, name)
+	}
+	return files
+}
+
+// Left is what a run left whose tests' step ended by itself.
+type Left struct {
+	Recipe replay.Recipe
+	Files  map[string][]byte
+	Stdout []byte
+	Exit   int
+}
+
+// Parse has a tool read what a run left. The report must be sound.
+func Parse(t testing.TB, tool replay.Runner, l Left) replay.Report {
+	t.Helper()
+	step := replay.StepResult{Name: report.StepTest, Stop: replay.Exited, ExitCode: l.Exit, Stdout: l.Stdout}
+	r := tool.Parse(l.Recipe, replay.Target{}, replay.Result{Files: l.Files, Steps: []replay.StepResult{step}})
+	Sound(t, r, l.Exit)
+	return r
+}
+
 // Find returns a test of a report.
 func Find(t testing.TB, r replay.Report, id string) replay.Test {
 	t.Helper()
