@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -73,20 +72,6 @@ func TestBusyVictim(t *testing.T) {
 	wg.Wait()
 }
 
-// kills is how many processes the tests kill: SLUICE_TEST_KILLS, else a few.
-func kills(t *testing.T) int {
-	t.Helper()
-	s := os.Getenv("SLUICE_TEST_KILLS")
-	if s == "" {
-		return 6
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		t.Fatalf("SLUICE_TEST_KILLS=%q is no number of kills", s)
-	}
-	return n
-}
-
 // TestManyKills kills processes at any instant of their work, some while they open their Sandbox. After the next start nothing of them is
 // left, and nothing of a bystander is touched, whatever it looks like.
 func TestManyKills(t *testing.T) {
@@ -96,7 +81,7 @@ func TestManyKills(t *testing.T) {
 	before := others.look(t, s)
 	random := rand.New(rand.NewPCG(5, 9))
 	late := 0
-	for n := range kills(t) {
+	for n := range sandboxtest.Kills(t, 6) {
 		mark := randomName()[:8]
 		cmd := exec.Command(os.Args[0], "-test.run=^TestBusyVictim$")
 		cmd.Env = append(os.Environ(), victimVariable+"_BUSY="+mark)
@@ -128,7 +113,7 @@ func TestManyKills(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d kills; after %d of them the engine still made what had been asked of it when the next process had ended: the one after that removed it", kills(t), late)
+	t.Logf("%d kills; after %d of them the engine still made what had been asked of it when the next process had ended: the one after that removed it", sandboxtest.Kills(t, 6), late)
 }
 
 // afterStart is what is left of a dead process when another one has worked for a moment.

@@ -58,20 +58,6 @@ func TestBusyVictim(t *testing.T) {
 	wg.Wait()
 }
 
-// kills is how many processes the tests kill: SLUICE_TEST_KILLS, else a few.
-func kills(t *testing.T) int {
-	t.Helper()
-	s := os.Getenv("SLUICE_TEST_KILLS")
-	if s == "" {
-		return 10
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		t.Fatalf("SLUICE_TEST_KILLS=%q is no number of kills", s)
-	}
-	return n
-}
-
 // TestManyKills kills processes at any instant of their work, some while they open their sandbox, some without namespaces. After the next
 // start no state, half-built environment, control group or process of them is left, and nothing of a bystander is touched.
 func TestManyKills(t *testing.T) {
@@ -86,7 +72,7 @@ func TestManyKills(t *testing.T) {
 	crowd(t, root)
 	before := below(t, root)
 	random := rand.New(rand.NewPCG(5, 9))
-	for n := range kills(t) {
+	for n := range sandboxtest.Kills(t, 10) {
 		fallback := n%3 == 2
 		cmd := exec.Command(os.Args[0], "-test.run=^TestBusyVictim$")
 		cmd.Env = append(os.Environ(), helperVar+"="+root, "BUSY="+strconv.Itoa(n)+"-")
@@ -121,7 +107,7 @@ func TestManyKills(t *testing.T) {
 	if _, err := o.Read(t.Context(), "mine"); err != nil {
 		t.Errorf("the session of a living process: %v", err)
 	}
-	t.Logf("%d kills", kills(t))
+	t.Logf("%d kills", sandboxtest.Kills(t, 10))
 }
 
 // crowd makes folders that look like ours and are not.
