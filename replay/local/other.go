@@ -18,7 +18,7 @@ type Options struct {
 	Root            string
 	Network         Network
 	Limits, Install replay.Limits
-	MaxDisk         int64
+	MaxDisk, States int64
 	Tools           []string
 	NoNamespaces    bool
 	Clock           func() time.Time
