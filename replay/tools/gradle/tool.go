@@ -85,12 +85,10 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 	for _, m := range level.FindAllStringSubmatch(text, -1) {
 		n = max(n, jvm.Level(m[1]))
 	}
-	asked := jvm.Asked{Level: n}
-	named, file, err := jvm.Named(t, root)
+	asked, err := jvm.Ask(t, root, n)
 	if err != nil {
 		return replay.Recipe{}, err
 	}
-	asked.Bound(named, fmt.Sprintf("%s names JDK %d", file, named))
 	r := replay.Recipe{Runner: Name, Root: root, Env: jvm.Env(n), Inputs: inputs}
 	r.Env["GRADLE_USER_HOME"] = "{env}/gradle"
 	wrapper, err := t.Read(path.Join(root, "gradle/wrapper/gradle-wrapper.properties"))

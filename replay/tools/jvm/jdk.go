@@ -79,8 +79,19 @@ var naming = []struct {
 	{"jitpack.yml", regexp.MustCompile(`(?m)^\s*(?:jdk\s*:\s*\[?|-)\s*['"]?(?:open|oracle)jdk(\d{1,2})\b`)},
 }
 
-// Named is the JDK that a file of the project's folder, or of the tree's root, names; 0 if none does.
-func Named(t *project.Tree, root string) (version int, file string, err error) {
+// Ask is what a project says of its JDK whatever builds it: the level of its sources, and the files that name a JDK.
+func Ask(t *project.Tree, root string, level int) (Asked, error) {
+	a := Asked{Level: level}
+	version, file, err := named(t, root)
+	if err != nil {
+		return a, err
+	}
+	a.Bound(version, fmt.Sprintf("%s names JDK %d", file, version))
+	return a, nil
+}
+
+// named is the JDK that a file of the project's folder, or of the tree's root, names; 0 if none does.
+func named(t *project.Tree, root string) (version int, file string, err error) {
 	for _, dir := range slices.Compact([]string{root, ""}) {
 		for _, n := range naming {
 			text, err := t.Read(path.Join(dir, n.file))

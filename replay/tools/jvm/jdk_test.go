@@ -50,7 +50,7 @@ func TestNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, file, err := Named(scanned, "sub")
+		got, file, err := named(scanned, "sub")
 		if err != nil || got != c.want || (got > 0) != (file == c.file) {
 			t.Errorf("%s %q: %d in %q %v", c.file, c.text, got, file, err)
 		}

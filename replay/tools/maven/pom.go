@@ -191,12 +191,10 @@ const lastManager = 17
 
 // asks is what a project says of the JDK that it runs on: its sources' level, Maven's toolchains, files that name one, tests with a security manager.
 func asks(t *project.Tree, root string, list []module) (jvm.Asked, error) {
-	a := jvm.Asked{Level: level(list)}
-	named, file, err := jvm.Named(t, root)
+	a, err := jvm.Ask(t, root, level(list))
 	if err != nil {
 		return a, err
 	}
-	a.Bound(named, fmt.Sprintf("%s names JDK %d", file, named))
 	for _, m := range list {
 		for _, x := range slices.Concat(m.pom.Plugins, m.pom.Managed) {
 			switch x.Artifact {
