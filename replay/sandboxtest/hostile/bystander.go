@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// Escaped is what a program prints when it did what it must not be able to do.
-const Escaped = "ESCAPED"
+// escaped is what a program prints when it did what it must not be able to do.
+const escaped = "ESCAPED"
 
 // bystanders are what the host has and no program may reach: a secret in a folder, listeners on all kinds of sockets, a process.
 type bystanders struct {

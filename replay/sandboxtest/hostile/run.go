@@ -280,7 +280,7 @@ func (s *suite) judge(p Program, res replay.Result) (wrong []string) {
 	say(!p.ends(*step), "it ended as %s %d, want %v", step.Stop, step.ExitCode, p.Stops)
 	for _, st := range res.Steps {
 		both := string(st.Stdout) + string(st.Stderr)
-		say(strings.Contains(both, Escaped), "it says that it got out")
+		say(strings.Contains(both, escaped), "it says that it got out")
 		say(strings.Contains(both, s.hosts.secret), "it read the host's secret")
 	}
 	for name, data := range res.Files {

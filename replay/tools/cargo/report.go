@@ -27,7 +27,7 @@ type analysis struct {
 // Parse reads what was compiled and what ran. Exit code, programs' ends, suites' counts and tests' ends must agree.
 func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Report {
 	rep, step := report.Start(r, res)
-	if build := res.Step(StepBuild); build != nil && build.Stop != replay.Exited && build.Stop != replay.Skipped {
+	if build := res.Step(stepBuild); build != nil && build.Stop != replay.Exited && build.Stop != replay.Skipped {
 		rep.Stop, rep.Inconsistent = build.Stop, ""
 		return rep
 	}
@@ -46,7 +46,7 @@ func (Tool) Parse(r replay.Recipe, _ replay.Target, res replay.Result) replay.Re
 	if len(a.broken) > 0 {
 		rep.Broken = a.broken
 	}
-	a.phases(&rep, res.Step(StepExplain))
+	a.phases(&rep, res.Step(stepExplain))
 	rep.Inconsistent = a.doubt.Reason
 	return rep
 }

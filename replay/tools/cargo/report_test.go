@@ -54,8 +54,8 @@ func captured(t testing.TB, version string) replay.Result {
 			reportFile: tooltest.Captured(t, version, "cargo.jsonl"), madeFile: tooltest.Captured(t, version, "cargo-made.jsonl"),
 		},
 		Steps: []replay.StepResult{
-			{Name: StepBuild, Stop: replay.Exited, ExitCode: 101}, {Name: report.StepTest, Stop: replay.Exited, ExitCode: 1},
-			{Name: StepExplain, Stop: replay.Exited},
+			{Name: stepBuild, Stop: replay.Exited, ExitCode: 101}, {Name: report.StepTest, Stop: replay.Exited, ExitCode: 1},
+			{Name: stepExplain, Stop: replay.Exited},
 		},
 	}
 }
@@ -177,7 +177,7 @@ func TestCutOff(t *testing.T) {
 func TestBuildCutOff(t *testing.T) {
 	t.Parallel()
 	for _, stop := range []replay.Stop{replay.Timeout, replay.OOM, replay.DiskFull} {
-		res := replay.Result{Steps: []replay.StepResult{{Name: StepBuild, Stop: stop}, {Name: report.StepTest, Stop: replay.Skipped}}}
+		res := replay.Result{Steps: []replay.StepResult{{Name: stepBuild, Stop: stop}, {Name: report.StepTest, Stop: replay.Skipped}}}
 		got := Tool{}.Parse(replay.Recipe{}, replay.Target{}, res)
 		if got.Stop != stop || got.BuildSource == replay.Failed || len(got.Tests) > 0 {
 			t.Errorf("%s: %+v", stop, got)
@@ -200,7 +200,7 @@ func TestNothingCompiles(t *testing.T) {
 		res := replay.Result{
 			Files: map[string][]byte{madeFile: []byte(stopped), reportFile: []byte(`{"e":"done","runs":0}`)},
 			Steps: []replay.StepResult{
-				{Name: report.StepTest, Stop: replay.Exited, ExitCode: 1}, {Name: StepExplain, Stop: replay.Exited, ExitCode: c.exit, Stderr: []byte(c.words)},
+				{Name: report.StepTest, Stop: replay.Exited, ExitCode: 1}, {Name: stepExplain, Stop: replay.Exited, ExitCode: c.exit, Stderr: []byte(c.words)},
 			},
 		}
 		tooltest.Diff(t, Tool{}.Parse(replay.Recipe{}, replay.Target{}, res), tooltest.View{Phases: c.want, Broken: "Cargo.toml"})

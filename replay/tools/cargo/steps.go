@@ -45,8 +45,8 @@ func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 		return slices.Concat([]string{"python3", "-c", runProgram, way, "{env}", "{tree}"}, files, []string{string(text)})
 	}
 	return append(slices.Clone(r.Build),
-		replay.Step{Name: StepBuild, Args: run("build", "{out}/"+madeFile)},
+		replay.Step{Name: stepBuild, Args: run("build", "{out}/"+madeFile)},
 		replay.Step{Name: report.StepTest, Args: run("test", "{out}/"+reportFile, "{out}/"+madeFile)},
-		replay.Step{Name: StepExplain, Args: run("source", "{out}/"+reportFile, "{out}/"+madeFile), IfFailed: report.StepTest},
+		replay.Step{Name: stepExplain, Args: run("source", "{out}/"+reportFile, "{out}/"+madeFile), IfFailed: report.StepTest},
 	)
 }

@@ -28,8 +28,8 @@ const Image = "sluice/rust:trixie"
 
 // Steps besides the tests.
 const (
-	StepBuild   = "build tests"
-	StepExplain = "build source"
+	stepBuild   = "build tests"
+	stepExplain = "build source"
 )
 
 // The files that the steps leave.

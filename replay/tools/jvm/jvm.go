@@ -32,9 +32,9 @@ var (
 	runScript string
 	//go:embed Network.java
 	networkProgram string
-	// SourcesProgram is a class that finds sources and compiled tests.
+	// sourcesProgram is a class that finds sources and compiled tests.
 	//go:embed Sources.java
-	SourcesProgram string
+	sourcesProgram string
 )
 
 // Folder is where our programs are in an environment.
@@ -63,7 +63,7 @@ func Script(name string, args ...string) []string {
 // Setup is the first step of Install: it fails when no JDK is new enough. Programs are names and texts; scripts among them find the JDK
 // as the first thing that they do.
 func Setup(programs ...string) replay.Step {
-	args := []string{"sh", "-c", setupScript, "sh", Folder, "java.sh", javaScript, "run.sh", runScript, "Network.java", networkProgram, "Sources.java", SourcesProgram}
+	args := []string{"sh", "-c", setupScript, "sh", Folder, "java.sh", javaScript, "run.sh", runScript, "Network.java", networkProgram, "Sources.java", sourcesProgram}
 	return replay.Step{Name: "java", Args: append(args, programs...), MustPass: true}
 }
 

@@ -10,10 +10,10 @@ import (
 	"sluice/replay/tools/project"
 )
 
-// Traits are the signs of a test tool. Which tool a package is for is decided here for all tools together, by the strongest sign that
+// toolTraits are the signs of a test tool. Which tool a package is for is decided here for all tools together, by the strongest sign that
 // there is: what the touched tests import, what the package's scripts run, its settings and dependencies; then the same of the
 // workspace that it belongs to.
-type Traits struct {
+type toolTraits struct {
 	Tool     string
 	Words    []string // by which scripts start it
 	Packages []string // in dependencies
@@ -21,8 +21,8 @@ type Traits struct {
 	Imports  *regexp.Regexp
 }
 
-// All are the tools' signs; of two that fit as well the first is taken.
-var All = []Traits{
+// allTraits are the tools' signs; of two that fit as well the first is taken.
+var allTraits = []toolTraits{
 	{"vitest", []string{"vitest"}, []string{"vitest"}, []string{"vitest.config.", "vitest.workspace."}, regexp.MustCompile(`['"]vitest(?:/[^'"]*)?['"]`)},
 	{"jest", []string{"jest", "jest-cli"}, []string{"jest", "jest-cli"}, []string{"jest.config.", "jest"}, regexp.MustCompile(`['"]@jest/globals['"]`)},
 	{"ava", []string{"ava"}, []string{"ava"}, []string{"ava.config.", "ava"}, regexp.MustCompile(`['"]ava['"]`)},
@@ -102,15 +102,15 @@ func chooseIn(t *project.Tree, dir string, paths []string) (place, error) {
 	if err != nil || m == nil {
 		return place{}, err
 	}
-	for _, sign := range []func(Traits) (int, error){
-		func(x Traits) (int, error) { return imports(t, x, paths) },
-		func(x Traits) (int, error) { return bit(m.runsTool("test", x)), nil },
-		func(x Traits) (int, error) { return bit(m.anyTestScript(x)), nil },
-		func(x Traits) (int, error) { return bit(configured(t, dir, m, x)), nil },
-		func(x Traits) (int, error) { return sampled(t, dir, x) },
+	for _, sign := range []func(toolTraits) (int, error){
+		func(x toolTraits) (int, error) { return imports(t, x, paths) },
+		func(x toolTraits) (int, error) { return bit(m.runsTool("test", x)), nil },
+		func(x toolTraits) (int, error) { return bit(m.anyTestScript(x)), nil },
+		func(x toolTraits) (int, error) { return bit(configured(t, dir, m, x)), nil },
+		func(x toolTraits) (int, error) { return sampled(t, dir, x) },
 	} {
 		best, tool := 0, ""
-		for _, x := range All {
+		for _, x := range allTraits {
 			n, err := sign(x)
 			if err != nil {
 				return place{}, fmt.Errorf("looking for a test tool: %w", err)
@@ -162,7 +162,7 @@ func runRoot(t *project.Tree, dir string, m *manifest, tool string) (string, err
 var manyProjects = regexp.MustCompile(`\b(?:projects|workspace)\b["']?\s*:`)
 
 // namesProjects reports whether a tool's settings in a folder name projects that it runs together, so that it is run there only.
-func namesProjects(t *project.Tree, dir string, x Traits) (bool, error) {
+func namesProjects(t *project.Tree, dir string, x toolTraits) (bool, error) {
 	for _, c := range x.Configs {
 		for _, ext := range extensions {
 			name := path.Join(dir, c+ext)
@@ -181,13 +181,13 @@ func namesProjects(t *project.Tree, dir string, x Traits) (bool, error) {
 // extensions of files of settings.
 var extensions = []string{"js", "ts", "cjs", "mjs", "mts", "cts", "json", "yml", "yaml", "jsonc"}
 
-func traits(tool string) Traits {
-	i := slices.IndexFunc(All, func(x Traits) bool { return x.Tool == tool })
-	return All[max(i, 0)]
+func traits(tool string) toolTraits {
+	i := slices.IndexFunc(allTraits, func(x toolTraits) bool { return x.Tool == tool })
+	return allTraits[max(i, 0)]
 }
 
 // imports counts the touched tests that import the tool.
-func imports(t *project.Tree, x Traits, paths []string) (int, error) {
+func imports(t *project.Tree, x toolTraits, paths []string) (int, error) {
 	n := 0
 	for _, p := range paths {
 		if !LooseTest(p) || !t.Has(p) {
@@ -205,7 +205,7 @@ func imports(t *project.Tree, x Traits, paths []string) (int, error) {
 // samples bounds how many tests of a package are read that nothing else tells about.
 const samples = 40
 
-func sampled(t *project.Tree, dir string, x Traits) (int, error) {
+func sampled(t *project.Tree, dir string, x toolTraits) (int, error) {
 	if x.Tool == "mocha" {
 		return 0, nil // nobody imports it
 	}
@@ -219,7 +219,7 @@ func sampled(t *project.Tree, dir string, x Traits) (int, error) {
 	return imports(t, x, tests[:min(samples, len(tests))])
 }
 
-func (m *manifest) runsTool(script string, x Traits) bool {
+func (m *manifest) runsTool(script string, x toolTraits) bool {
 	for _, s := range m.chain(script, maxDepth) {
 		for _, c := range s.flat() {
 			if _, ok := c.callOf(x); ok {
@@ -235,7 +235,7 @@ const maxDepth = 4
 
 var testScript = regexp.MustCompile(`(?i)^(?:test|unit|mocha|jest|vitest|ava|spec)(?:[:_-]|$)|[:_-](?:test|unit)$`)
 
-func (m *manifest) anyTestScript(x Traits) bool {
+func (m *manifest) anyTestScript(x toolTraits) bool {
 	for name := range m.Scripts {
 		if testScript.MatchString(name) && m.runsTool(name, x) {
 			return true
@@ -244,12 +244,12 @@ func (m *manifest) anyTestScript(x Traits) bool {
 	return false
 }
 
-func configured(t *project.Tree, dir string, m *manifest, x Traits) bool {
+func configured(t *project.Tree, dir string, m *manifest, x toolTraits) bool {
 	return hasSettings(t, dir, m, x) || slices.ContainsFunc(x.Packages, func(p string) bool { return m.Deps[p] != "" })
 }
 
 // hasSettings reports whether a folder has a file of the tool's settings, or its manifest a field of them.
-func hasSettings(t *project.Tree, dir string, m *manifest, x Traits) bool {
+func hasSettings(t *project.Tree, dir string, m *manifest, x toolTraits) bool {
 	for _, c := range x.Configs {
 		if !strings.HasSuffix(c, ".") && m.has(c) {
 			return true
@@ -264,7 +264,7 @@ func hasSettings(t *project.Tree, dir string, m *manifest, x Traits) bool {
 }
 
 // callOf finds the tool in a command; node's own is an option.
-func (c command) callOf(x Traits) (Call, bool) {
+func (c command) callOf(x toolTraits) (Call, bool) {
 	if x.Tool == "nodetest" && len(c.words) > 1 && path.Base(c.words[0]) == "node" {
 		if i := slices.Index(c.words, "--test"); i > 0 {
 			return Call{Env: c.env, Args: slices.Delete(slices.Clone(c.words[1:]), i-1, i)}, true
@@ -275,7 +275,7 @@ func (c command) callOf(x Traits) (Call, bool) {
 
 // CallOf is how the package in a folder starts a tool: by its test script, else by the first script with a test's name that does. ok is
 // false if none does.
-func (m *manifest) toolCall(x Traits) (Call, bool) {
+func (m *manifest) toolCall(x toolTraits) (Call, bool) {
 	names := []string{"test"}
 	for _, n := range sortedKeys(m.Scripts) {
 		if n != "test" && testScript.MatchString(n) {

@@ -200,7 +200,7 @@ func FuzzCommands(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script string) {
 		m := manifest{Scripts: map[string]string{"test": script, "a": script}}
-		for _, x := range All {
+		for _, x := range allTraits {
 			call, ok := m.toolCall(x)
 			if !ok {
 				continue

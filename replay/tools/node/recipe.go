@@ -240,7 +240,7 @@ var (
 )
 
 // before names the scripts that build something in the steps before the tool's. It reports whether the tool was met.
-func (m *manifest) before(steps []step, x Traits, add func(string)) bool {
+func (m *manifest) before(steps []step, x toolTraits, add func(string)) bool {
 	for _, s := range steps {
 		if slices.ContainsFunc(s.flat(), func(c command) bool { _, ok := c.callOf(x); return ok }) {
 			return s.script == "" || m.before(s.inner, x, add)
