@@ -17,7 +17,7 @@ import (
 func Told(ctx context.Context, t replay.Tree, r replay.Recipe, f project.Failure, packages bool) (replay.Recipe, bool, error) {
 	changed := false
 	if packages {
-		if names := lacking(r, debian.Said(f.Output)); len(names) > 0 {
+		if names := lacking(r, debian.Missing(f.Output)); len(names) > 0 {
 			r, changed = WithPackages(r, names), true
 			r.Notes = append(slices.Clone(r.Notes), "a try without these Debian packages failed, and named what they have: "+strings.Join(names, ", "))
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSaid: words of real programs for what is not there, and words that are none.
-func TestSaid(t *testing.T) {
+// TestMissing: words of real programs for what is not there, and words that are none.
+func TestMissing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ output, want string }{
 		{"x.c:3:10: fatal error: lz4.h: No such file or directory\n    3 | #include <lz4.h>", "liblz4-dev"},
@@ -34,14 +34,14 @@ func TestSaid(t *testing.T) {
 		{"javascript not found", ""},
 		{"", ""},
 	} {
-		if d := cmp.Diff(c.want, strings.Join(Said(c.output), " ")); d != "" {
+		if d := cmp.Diff(c.want, strings.Join(Missing(c.output), " ")); d != "" {
 			t.Errorf("%q (-want +got):\n%s", c.output, d)
 		}
 	}
 }
 
-// FuzzSaid: whatever is printed, only packages of the table come out, each once and not too many.
-func FuzzSaid(f *testing.F) {
+// FuzzMissing: whatever is printed, only packages of the table come out, each once and not too many.
+func FuzzMissing(f *testing.F) {
 	f.Add("fatal error: lz4.h: No such file")
 	f.Add("java not found. gcc: not found")
 	known := map[string]bool{}
@@ -51,8 +51,8 @@ func FuzzSaid(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, output string) {
-		list := Said(output)
-		if len(list) > maxSaid {
+		list := Missing(output)
+		if len(list) > maxMissing {
 			t.Fatal("too many")
 		}
 		for i, p := range list {

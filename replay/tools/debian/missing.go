@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxSaid bounds the packages that one output can name.
-const maxSaid = 20
+// maxMissing bounds the packages that one output can name.
+const maxMissing = 20
 
-// missing are the words of compilers, linkers, pkg-config, shells and installers for what is not there. Only what the table knows of
+// phrases are the words of compilers, linkers, pkg-config, shells and installers for what is not there. Only what the table knows of
 // the words is believed, so a pattern may be wide.
-var missing = []struct {
+var phrases = []struct {
 	kind string
 	find *regexp.Regexp
 }{
@@ -29,11 +29,11 @@ var missing = []struct {
 	{"program", regexp.MustCompile(`(?i)(?:unable to (?:find|execute)|could not (?:find|execute|run)|failed to (?:find|execute)|cannot (?:find|run)) (?:the )?(?:program |command )?['"` + "`" + `]?([a-z][\w.+-]{0,60})`)},
 }
 
-// Said lists, sorted, the packages that have what an output says is missing. What the table does not have is passed over: an output says
+// Missing lists, sorted, the packages that have what an output says is missing. What the table does not have is passed over: an output says
 // many things, and a name in it is no name of a package.
-func Said(output string) []string {
+func Missing(output string) []string {
 	var list []string
-	for _, m := range missing {
+	for _, m := range phrases {
 		for _, found := range m.find.FindAllStringSubmatch(output, 200) {
 			name := strings.TrimRight(found[1], ".")
 			packages, _ := Packages(m.kind, name)
@@ -42,5 +42,5 @@ func Said(output string) []string {
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	return list[:min(len(list), maxSaid)]
+	return list[:min(len(list), maxMissing)]
 }
