@@ -220,7 +220,7 @@ func sampled(t *project.Tree, dir string, x toolTraits) (int, error) {
 }
 
 func (m *manifest) runsTool(script string, x toolTraits) bool {
-	for _, s := range m.chain(script, maxDepth) {
+	for _, s := range m.chain(script) {
 		for _, c := range s.flat() {
 			if _, ok := c.callOf(x); ok {
 				return true
@@ -230,18 +230,19 @@ func (m *manifest) runsTool(script string, x toolTraits) bool {
 	return false
 }
 
-// maxDepth bounds how far scripts run scripts.
-const maxDepth = 4
-
 var testScript = regexp.MustCompile(`(?i)^(?:test|unit|mocha|jest|vitest|ava|spec)(?:[:_-]|$)|[:_-](?:test|unit)$`)
 
 func (m *manifest) anyTestScript(x toolTraits) bool {
-	for name := range m.Scripts {
-		if testScript.MatchString(name) && m.runsTool(name, x) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.testScripts(), func(name string) bool { return m.runsTool(name, x) })
+}
+
+// maxScripts bounds the scripts with a test's name that are looked at.
+const maxScripts = 100
+
+// testScripts are the names of scripts that are a test's, sorted.
+func (m *manifest) testScripts() []string {
+	list := slices.DeleteFunc(sortedKeys(m.Scripts), func(n string) bool { return !testScript.MatchString(n) })
+	return list[:min(len(list), maxScripts)]
 }
 
 func configured(t *project.Tree, dir string, m *manifest, x toolTraits) bool {
@@ -273,17 +274,11 @@ func (c command) callOf(x toolTraits) (Call, bool) {
 	return c.call(x.Words)
 }
 
-// CallOf is how the package in a folder starts a tool: by its test script, else by the first script with a test's name that does. ok is
+// toolCall is how the package in a folder starts a tool: by its test script, else by the first script with a test's name that does. ok is
 // false if none does.
 func (m *manifest) toolCall(x toolTraits) (Call, bool) {
-	names := []string{"test"}
-	for _, n := range sortedKeys(m.Scripts) {
-		if n != "test" && testScript.MatchString(n) {
-			names = append(names, n)
-		}
-	}
-	for _, name := range names {
-		for _, s := range m.chain(name, maxDepth) {
+	for _, name := range append([]string{"test"}, m.testScripts()...) {
+		for _, s := range m.chain(name) {
 			for _, c := range s.flat() {
 				if call, ok := c.callOf(x); ok {
 					return call, true

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"sluice/replay/tools/project"
 )
 
@@ -154,12 +156,15 @@ func yarnOf(t *project.Tree, dir string, got manager, lock string) manager {
 	if version == "" {
 		version = yarnByLock["8"]
 	}
+	brought := ""
 	for f := range t.Files() {
-		if r := yarnRelease.FindStringSubmatch(f); r != nil && path.Dir(f) == path.Join(dir, ".yarn/releases") && !strings.HasPrefix(r[1], "1.") {
-			version = r[1] // of several the greatest, which is the one in use more often than not
-			got.note = "yarn is the release that the project brings"
-			break
+		r := yarnRelease.FindStringSubmatch(f)
+		if r != nil && path.Dir(f) == path.Join(dir, ".yarn/releases") && !strings.HasPrefix(r[1], "1.") && semver.Compare("v"+r[1], "v"+brought) > 0 {
+			brought = r[1] // of several the greatest, which is the one in use more often than not
 		}
+	}
+	if brought != "" {
+		version, got.note = brought, "yarn is the release that the project brings"
 	}
 	made := berry(version)
 	made.frozen = true

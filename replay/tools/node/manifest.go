@@ -39,6 +39,7 @@ type manifest struct {
 	Deps           map[string]string // of all kinds: a package's specifier by its name
 	Workspaces     []string
 	keys           map[string]json.RawMessage
+	parsed         map[string][]command // of scripts by their names
 }
 
 // readManifest reads a folder's package.json; nil if there is none that is an object. A field of a type that nobody expects counts
@@ -108,7 +109,7 @@ func workspace(t *project.Tree, dir string) (string, error) {
 			return "", err
 		}
 		rel := strings.TrimPrefix(strings.TrimPrefix(dir, up), "/")
-		if member(globs, rel) {
+		if globs.member(rel) {
 			return up, nil
 		}
 		if up == "" {
@@ -120,8 +121,14 @@ func workspace(t *project.Tree, dir string) (string, error) {
 
 func parent(dir string) string { return project.Dir(dir) }
 
-// workspaces are the patterns of a folder's workspaces; with a "!" in front, those that are none.
-func workspaces(t *project.Tree, dir string) ([]string, error) {
+// What is read of the patterns of workspaces: how many, and how long one may be. Each is held against each package of the tree.
+const (
+	maxPatterns  = 1000
+	patternBytes = 300
+)
+
+// workspaces are the patterns of a folder's workspaces.
+func workspaces(t *project.Tree, dir string) (patterns, error) {
 	m, err := readManifest(t, dir)
 	if err != nil || m == nil {
 		return nil, err
@@ -130,7 +137,11 @@ func workspaces(t *project.Tree, dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the workspaces: %w", err)
 	}
-	return append(yamlList(text, "packages"), m.Workspaces...), nil
+	globs := append(yamlList(text, "packages"), m.Workspaces...)
+	if len(globs) > maxPatterns || slices.ContainsFunc(globs, func(g string) bool { return len(g) > patternBytes }) {
+		return nil, project.ErrNoRecipe{Reason: "the workspace has too many patterns, or too long ones"}
+	}
+	return compile(globs), nil
 }
 
 var yamlKey = regexp.MustCompile(`^([A-Za-z]+):\s*(?:\[(.*)\])?\s*(?:#.*)?$`)
@@ -165,14 +176,30 @@ func yamlList(text, key string) []string {
 	return list
 }
 
-// member reports whether a folder is one of the workspaces that the patterns name; the last pattern that fits decides.
-func member(globs []string, dir string) bool {
-	is := false
+// patterns say which folders are workspaces.
+type patterns []pattern
+
+type pattern struct {
+	fits *regexp.Regexp
+	not  bool // what fits is none
+}
+
+// compile reads patterns; with a "!" in front they name what is none.
+func compile(globs []string) patterns {
+	var list patterns
 	for _, g := range globs {
 		g, not := strings.CutPrefix(g, "!")
-		g = strings.TrimSuffix(strings.TrimPrefix(g, "./"), "/")
-		if glob(g).MatchString(dir) {
-			is = !not
+		list = append(list, pattern{glob(strings.TrimSuffix(strings.TrimPrefix(g, "./"), "/")), not})
+	}
+	return list
+}
+
+// member reports whether a folder is one of the workspaces; the last pattern that fits decides.
+func (list patterns) member(dir string) bool {
+	is := false
+	for _, p := range list {
+		if p.fits.MatchString(dir) {
+			is = !p.not
 		}
 	}
 	return is

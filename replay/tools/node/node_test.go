@@ -39,6 +39,7 @@ func TestManager(t *testing.T) {
 		{"berry that the project brings", tooltest.Tree{"package.json": `{}`, "yarn.lock": berry, ".yarn/releases/yarn-3.6.1.cjs": ""}, "berry @yarnpkg/cli-dist@3.6.1 true"},
 		{"yarn 2 by its lock file", tooltest.Tree{"package.json": `{}`, "yarn.lock": "__metadata:\n  version: 4\n"}, "berry @yarnpkg/cli-dist@2.4.2 true"},
 		{"yarn 2, of which there is no package", tooltest.Tree{"package.json": `{"packageManager": "yarn@2.1.0"}`, "yarn.lock": ""}, "berry @yarnpkg/cli-dist@2.4.2 true"},
+		{"berry in several releases", tooltest.Tree{"package.json": `{}`, "yarn.lock": berry, ".yarn/releases/yarn-3.6.1.cjs": "", ".yarn/releases/yarn-3.10.0.cjs": "", ".yarn/releases/yarn-3.2.4.cjs": ""}, "berry @yarnpkg/cli-dist@3.10.0 true"},
 		{"yarn 3, of which there is no package", tooltest.Tree{"package.json": `{}`, "yarn.lock": berry, ".yarn/releases/yarn-3.8.4.cjs": ""}, "berry @yarnpkg/cli-dist@3.8.5 true"},
 		{"old npm", tooltest.Tree{"package.json": `{}`, "package-lock.json": `{"lockfileVersion": 1}`}, "npm npm@6.14.18 true"},
 		{"npm that comes with node", tooltest.Tree{"package.json": `{}`, "package-lock.json": `{"lockfileVersion": 3}`}, "npm  true"},

@@ -28,7 +28,7 @@ func unknownTool(t *project.Tree, dir string) (string, error) {
 		return "no test tool is known for the package", err
 	}
 	var ran []string // programs of the test script
-	for _, s := range m.chain("test", maxDepth) {
+	for _, s := range m.chain("test") {
 		for _, c := range s.flat() {
 			if len(c.words) > 0 {
 				ran = append(ran, path.Base(c.words[0]))
@@ -66,7 +66,7 @@ func chooseMember(t *project.Tree, paths []string) (place, error) {
 	}
 	var dirs []string
 	for f := range t.Files() {
-		if dir := parent(f); path.Base(f) == manifestFile && dir != "" && !fixture.MatchString(f) && member(globs, dir) {
+		if dir := parent(f); path.Base(f) == manifestFile && dir != "" && !fixture.MatchString(f) && globs.member(dir) {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -108,7 +108,7 @@ var readByManagers = slices.Concat(lockFiles, []string{
 // MaxInputs bounds the files that Install reads.
 const maxInputs = 5000
 
-func inputs(t *project.Tree, top string, globs []string, m *manifest) ([]string, error) {
+func inputs(t *project.Tree, top string, globs patterns, m *manifest) ([]string, error) {
 	locals := localFolders(top, m)
 	var list []string
 	for f := range t.Files() {
@@ -120,7 +120,7 @@ func inputs(t *project.Tree, top string, globs []string, m *manifest) ([]string,
 			continue
 		}
 		dir, base := parent(rel), path.Base(rel)
-		manifest := base == manifestFile && (dir == "" || member(globs, dir))
+		manifest := base == manifestFile && (dir == "" || globs.member(dir))
 		if manifest || read(rel) || slices.ContainsFunc(locals, func(l string) bool { return strings.HasPrefix(f, l) }) {
 			list = append(list, f)
 		}
@@ -266,7 +266,7 @@ func buildSteps(t *project.Tree, root string, m *manifest, r *replay.Recipe) []r
 			list = append(list, name)
 		}
 	}
-	m.before(m.chain("test", maxDepth), traits(tool), add)
+	m.before(m.chain("test"), traits(tool), add)
 	// Vitest and Jest read TypeScript and the like themselves; the others' tests need what the package's main file is built from.
 	if len(list) == 0 && tool != "vitest" && tool != "jest" && m.Main != "" && builtMain(t, root, m.Main) {
 		add("build")

@@ -112,20 +112,47 @@ func (c command) runs() string {
 	return rest[0]
 }
 
+// What is read of the scripts that a script runs: how far down, and how many commands in all. A script may run itself, many times.
+const (
+	maxDepth    = 4
+	maxCommands = 500
+)
+
 // chain lists the commands of a script with those of the scripts that it runs in their place, a "pre" script first.
-func (m *manifest) chain(name string, depth int) []step {
+func (m *manifest) chain(name string) []step {
+	left := maxCommands
+	return m.expand(name, maxDepth, &left)
+}
+
+func (m *manifest) expand(name string, depth int, left *int) []step {
 	var out []step
 	if _, ok := m.Scripts["pre"+name]; ok && depth > 0 {
-		out = append(out, step{script: "pre" + name, inner: m.chain("pre"+name, depth-1)})
+		out = append(out, step{script: "pre" + name, inner: m.expand("pre"+name, depth-1, left)})
 	}
-	for _, c := range commands(m.Scripts[name]) {
+	for _, c := range m.commands(name) {
+		if *left--; *left < 0 {
+			break
+		}
 		if s := c.runs(); s != "" && depth > 0 && m.Scripts[s] != "" {
-			out = append(out, step{script: s, inner: m.chain(s, depth-1)})
+			out = append(out, step{script: s, inner: m.expand(s, depth-1, left)})
 			continue
 		}
 		out = append(out, step{command: c})
 	}
 	return out
+}
+
+// commands are those of a script of the manifest, which is parsed once.
+func (m *manifest) commands(name string) []command {
+	list, ok := m.parsed[name]
+	if !ok {
+		if m.parsed == nil {
+			m.parsed = map[string][]command{}
+		}
+		list = commands(m.Scripts[name])
+		m.parsed[name] = list
+	}
+	return list
 }
 
 // step is a command, or a script with what it runs.
