@@ -1,9 +1,12 @@
 package python
 
 import (
+	"maps"
 	"path"
 	"regexp"
+	"strings"
 
+	"sluice/replay"
 	"sluice/replay/tools/project"
 )
 
@@ -23,3 +26,36 @@ func Django(t *project.Tree, root string) (string, error) {
 }
 
 const manage = "manage.py"
+
+const (
+	// pytestDjango finds manage.py in the tree's folders, and sets Django up as the settings say that it is told of.
+	pytestDjango     = "pytest-django"
+	settingsVariable = "DJANGO_SETTINGS_MODULE"
+)
+
+// withSettings tells a recipe's tests the settings of the only manage.py of the project, where nothing else names any.
+func withSettings(t *project.Tree, r *replay.Recipe) error {
+	if r.Env[settingsVariable] != "" {
+		return nil
+	}
+	for _, f := range []string{"pytest.ini", "setup.cfg", "tox.ini", "pyproject.toml"} {
+		if text, err := t.Read(path.Join(r.Root, f)); err != nil || strings.Contains(text, settingsVariable) {
+			return err
+		}
+	}
+	var roots []string
+	for f := range t.Files() {
+		if path.Base(f) == manage && (r.Root == "" || strings.HasPrefix(f, r.Root+"/")) {
+			roots = append(roots, path.Dir(f))
+		}
+	}
+	if len(roots) != 1 {
+		return nil
+	}
+	settings, err := Django(t, roots[0])
+	if settings != "" {
+		r.Env = maps.Clone(r.Env)
+		r.Env[settingsVariable] = settings
+	}
+	return err
+}

@@ -35,6 +35,7 @@ var (
 	noModule  = regexp.MustCompile(`No module named ['"]?([A-Za-z_]\w{0,60}(?:\.\w{1,60}){0,5})`)
 	noFixture = regexp.MustCompile(`fixture '(\w{1,60})' not found`)
 	noAsync   = regexp.MustCompile(`async def functions are not natively supported`)
+	noDjango  = regexp.MustCompile(`Requested settings?,? \w{1,60}, but settings are not configured`)
 )
 
 // maxTold bounds the requirements that one output can name.
@@ -47,6 +48,11 @@ func (Project) Told(t *project.Tree, r replay.Recipe, f project.Failure) (replay
 	names := missing(t, r, f.Output)
 	if len(names) > 0 {
 		if out, ok := withMore(r, names); ok {
+			if slices.Contains(names, pytestDjango) {
+				if err := withSettings(t, &out); err != nil {
+					return r, false, err
+				}
+			}
 			out.Notes = append(slices.Clone(r.Notes), "a try without these failed, and named what they have: "+strings.Join(names, ", "))
 			return out, true, nil
 		}
@@ -74,6 +80,9 @@ func missing(t *project.Tree, r replay.Recipe, output string) []string {
 	}
 	if noAsync.MatchString(output) {
 		found["pytest-asyncio"] = true
+	}
+	if r.Runner == "pytest" && noDjango.MatchString(output) {
+		found[pytestDjango] = true
 	}
 	delete(found, "")
 	list := slices.Sorted(maps.Keys(found))

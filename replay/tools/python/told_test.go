@@ -80,6 +80,34 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// TestToldSettings: tests of Django's that pytest runs without settings get the plug-in, and the settings of the only manage.py.
+func TestToldSettings(t *testing.T) {
+	t.Parallel()
+	const said = "E   django.core.exceptions.ImproperlyConfigured: Requested setting REST_FRAMEWORK, but settings are not configured. You must either define"
+	manager := func(name string) string {
+		return `os.environ.setdefault("DJANGO_SETTINGS_MODULE", "` + name + `")` + "\n"
+	}
+	for _, c := range []struct {
+		name, want string
+		tree       tooltest.Tree
+	}{
+		{"one manage.py", "site.settings", tooltest.Tree{"setup.py": "setup()", "server/manage.py": manager("site.settings")}},
+		{"named already", "", tooltest.Tree{"setup.py": "setup()", "server/manage.py": manager("site.settings"), "pytest.ini": "[pytest]\nDJANGO_SETTINGS_MODULE = other\n"}},
+		{"two of them", "", tooltest.Tree{"setup.py": "setup()", "a/manage.py": manager("a.settings"), "b/manage.py": manager("b.settings")}},
+		{"none", "", tooltest.Tree{"setup.py": "setup()"}},
+	} {
+		tree := scan(t, c.tree)
+		r, err := Recipe(tree, "", Extra{Runner: "pytest", Tool: "pytest"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := Project{}.Told(tree, r, project.Failure{Output: said})
+		if err != nil || !ok || strings.Join(more(got), " ") != pytestDjango || got.Env[settingsVariable] != c.want || r.Env[settingsVariable] != "" {
+			t.Errorf("%s: %q, %v, %v", c.name, got.Env[settingsVariable], more(got), err)
+		}
+	}
+}
+
 // more are the requirements that a recipe has of what it was told.
 func more(r replay.Recipe) []string {
 	for _, s := range r.Install {
