@@ -289,7 +289,15 @@ class Django(object):
 
     def make(self):
         if self.runner:
+            self.careful(self.south)
             self.careful(lambda: setattr(self, "made", self.runner.setup_databases()))
+
+    def south(self):
+        """Before Django 1.7 South migrates the databases of tests, if its own test command tells Django so."""
+        from django.conf import settings
+        if "south" in getattr(settings, "INSTALLED_APPS", ()):
+            from south.management.commands import patch_for_test_db_setup
+            patch_for_test_db_setup()
 
     def remove(self):
         if self.made is not None:
