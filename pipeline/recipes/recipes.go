@@ -46,7 +46,7 @@ import (
 )
 
 // Version is for the memo keys of stages: it is raised when the same answers of the sandbox lead to another recipe.
-const Version = 3
+const Version = 4
 
 // Once runs a piece of work once and keeps its result; pipeline's Case.Once is one.
 type Once func(ctx context.Context, w pipeline.Work, f func(context.Context) ([]byte, error)) ([]byte, error)
@@ -77,7 +77,7 @@ const (
 	Heuristic = "heuristic"
 	Told      = "told" // From is the rung whose try said what was missing
 	Workflow  = "workflow"
-	Dated     = "dated"
+	Dated     = "dated" // From is "told" if that is what it is of its day
 	Neighbour = "neighbour"
 )
 
@@ -186,7 +186,10 @@ func (c *climb) heuristic(ctx context.Context) (done bool, err error) {
 	}
 	c.found.Trial, c.found.First = t, t
 	if !c.note(Try{Rung: Heuristic}, r, t) {
-		return c.told(ctx, Try{Rung: Heuristic}, r, t)
+		if done, err = c.told(ctx, Try{Rung: Heuristic}, r, t); done && err == nil {
+			err = c.ofItsDay(ctx)
+		}
+		return done, err
 	}
 	return true, c.more(ctx, Try{Rung: Heuristic}, r, t)
 }

@@ -43,37 +43,54 @@ func fromRung(t Try) Try {
 	return Try{Rung: Told, From: t.Rung, Provenance: t.Provenance, Hint: t.Hint}
 }
 
-// more is for a recipe that works, and of whose tests some do not pass: it is tried with what they name as missing and, if nothing of that
-// helps a heuristic one and files of tests cannot even be loaded, as of the state's day. Another recipe is taken only if more tests pass.
+// more is for a recipe that works, and of whose tests some do not pass: it is tried with what they name as missing. Another recipe is taken
+// only if more tests pass.
 func (c *climb) more(ctx context.Context, from Try, r replay.Recipe, t Trial) error {
 	if !c.found.OK || !t.Ran || t.whole() {
 		return nil
 	}
-	winner := c.found.Winner
-	if _, err := c.told(ctx, from, r, t); err != nil {
+	if _, err := c.told(ctx, from, r, t); err != nil || from.Rung != Heuristic {
 		return err
 	}
-	if c.found.Winner != winner || from.Rung != Heuristic || len(t.Report.Broken) == 0 {
+	return c.ofItsDay(ctx)
+}
+
+// ofItsDay tries the heuristic recipe that works, with what it was told, as of the state's day, if files of tests cannot even be loaded.
+func (c *climb) ofItsDay(ctx context.Context) error {
+	if !c.found.OK || len(c.found.Trial.Report.Broken) == 0 {
 		return nil
 	}
 	day, err := c.date(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := c.l.rungs(ctx, c.tree, c.base, day)
+	g := made{rung: Dated}
+	as := g.asTry("original")
+	if c.found.Won() == Told {
+		dated, ok := tools.Dated(c.found.Recipe, day)
+		if !ok {
+			return nil
+		}
+		if g.recipe, err = tools.Seal(ctx, c.tree, dated); err != nil {
+			return err
+		}
+		as.From = Told
+	} else {
+		list, err := c.l.rungs(ctx, c.tree, c.base, day)
+		if err != nil || len(list) == 0 || list[len(list)-1].rung != Dated {
+			return err
+		}
+		g = list[len(list)-1]
+		as = g.asTry("original")
+	}
+	if c.tried[g.recipe.Fingerprint] {
+		return nil
+	}
+	t, err := c.l.try(ctx, c.q, c.state(), g.recipe, true)
 	if err != nil {
 		return err
 	}
-	for _, g := range list {
-		if g.rung != Dated || c.tried[g.recipe.Fingerprint] {
-			continue
-		}
-		t, err := c.l.try(ctx, c.q, c.state(), g.recipe, true)
-		if err != nil {
-			return err
-		}
-		c.beside(g.asTry("original"), g.recipe, t)
-	}
+	c.beside(as, g.recipe, t)
 	return nil
 }
 

@@ -108,39 +108,75 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// aging is a sandbox in which a file of tests can be loaded only with the versions of its day, if at all.
+// aging is a sandbox in which a file of tests can be loaded only with the versions of its day, if at all, and another one only with mock, if it
+// is asked for.
 type aging struct {
 	box
-	never bool
+	never, mock bool
 }
 
 func (b *aging) Run(_ context.Context, j replay.Job) (replay.Result, error) {
 	dated := slices.ContainsFunc(j.Env.Recipe.Install, func(s replay.Step) bool { return s.Env["UV_EXCLUDE_NEWER"] != "" })
-	one := func(id string) string {
-		return fmt.Sprintf("{\"e\":\"start\",\"id\":%q}\n{\"e\":\"end\",\"id\":%q,\"o\":\"pass\"}\n", id, id)
+	out, tests, bad := "", 0, 0
+	file := func(name, lacks string) {
+		path := "tests/test_" + name + ".py"
+		if lacks != "" {
+			bad++
+			out += fmt.Sprintf("{\"e\":\"broken\",\"file\":%q,\"m\":%q}\n", path, "ImportError: "+lacks)
+			return
+		}
+		tests++
+		id := path + "::A::test_" + name
+		out += fmt.Sprintf("{\"e\":\"start\",\"id\":%q}\n{\"e\":\"end\",\"id\":%q,\"o\":\"pass\"}\n", id, id)
 	}
-	out, code := one("tests/test_a.py::A::test_a"), 0
-	if dated && !b.never {
-		out += one("tests/test_b.py::B::test_b") + `{"e":"done","tests":2,"bad":0}` + "\n"
-	} else {
-		out += `{"e":"broken","file":"tests/test_b.py","m":"ImportError: cannot import name 'x' from 'y'"}` + "\n" + `{"e":"done","tests":1,"bad":1}` + "\n"
-		code = 1
+	file("a", "")
+	lacks := ""
+	if b.mock && !has(j.Env.Recipe, "mock") {
+		lacks = "No module named mock"
 	}
-	return replay.Result{Steps: []replay.StepResult{{Name: "install project", Stop: replay.Exited}, {Name: tools.StepTest, Stop: replay.Exited, ExitCode: code}},
+	if b.mock {
+		file("m", lacks)
+	}
+	if lacks == "" && (!dated || b.never) {
+		lacks = "cannot import name 'x' from 'y'"
+	}
+	file("b", lacks)
+	out += fmt.Sprintf("{\"e\":\"done\",\"tests\":%d,\"bad\":%d}\n", tests, bad)
+	return replay.Result{Steps: []replay.StepResult{{Name: "install project", Stop: replay.Exited}, {Name: tools.StepTest, Stop: replay.Exited, ExitCode: min(bad, 1)}},
 		Files: map[string][]byte{"unittest.jsonl": []byte(out)}}, nil
 }
 
-// TestDatedRival: a recipe with which some tests run is given up for that of the state's day if more pass with it, and else kept.
+// TestDatedRival: a recipe with which some tests run is given up for that of the state's day, with what was told before, if more pass with
+// it, and else kept.
 func TestDatedRival(t *testing.T) {
 	t.Parallel()
-	for never, want := range map[bool]string{false: Dated, true: Heuristic} {
+	for _, tt := range []struct {
+		box   *aging
+		tries []string
+		won   string
+		pass  int
+	}{
+		{&aging{}, []string{"heuristic: works", "dated: works"}, Dated, 2},
+		{&aging{never: true}, []string{"heuristic: works", "dated: works"}, Heuristic, 1},
+		{&aging{mock: true}, []string{"heuristic: works", "told: works", "dated from told: works"}, Dated, 3},
+		{&aging{mock: true, never: true}, []string{"heuristic: works", "told: works", "dated from told: works"}, Told, 2},
+	} {
 		l, r := ladder(t, nil, "commit one \"1\" date=2022-01-02T00:00:00Z\n-- one/setup.py --\nfrom setuptools import setup\nsetup(name='p', install_requires=['six'])\n"+
 			"-- one/tests/test_a.py --\nimport unittest\n\n\nclass A(unittest.TestCase):\n    pass\n")
-		l.Sandbox = &aging{box: box{name: "docker"}, never: never}
+		tt.box.name = "docker"
+		l.Sandbox = tt.box
 		m := &memo{kept: map[string][]byte{}}
 		f, err := l.Find(t.Context(), Request{Once: m.once, Commit: r.ID("one")})
-		if err != nil || !f.OK || f.Won() != want || len(f.Tries) != 2 || f.Recipe.Fingerprint != f.Tries[f.Winner].Fingerprint {
-			t.Errorf("never %t: %q won, %+v, %v", never, f.Won(), f.Tries, err)
+		var tries []string
+		for _, try := range f.Tries {
+			from := ""
+			if try.Rung == Dated && try.From != "" {
+				from = " from " + try.From
+			}
+			tries = append(tries, try.Rung+from+": "+string(try.Result))
+		}
+		if d := cmp.Diff(tt.tries, tries); d != "" || err != nil || f.Won() != tt.won || f.Trial.passed() != tt.pass || f.Recipe.Fingerprint != f.Tries[f.Winner].Fingerprint {
+			t.Errorf("mock %t, never %t: %q won, %d pass, %v\n%s", tt.box.mock, tt.box.never, f.Won(), f.Trial.passed(), err, d)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (Project) Dated(r replay.Recipe, before time.Time) (replay.Recipe, bool) {
 		before = i.since.Add(-time.Second) // rounded up, it is that day
 	}
 	on := project.RoundUp(before).Format(project.Day)
-	r, n := project.WithEnv(r, map[string]string{"UV_EXCLUDE_NEWER": on}, stepBuildNeeds, stepNeeds, stepComputed)
+	r, n := project.WithEnv(r, map[string]string{"UV_EXCLUDE_NEWER": on}, stepBuildNeeds, stepNeeds, stepTold, stepComputed)
 	r.Notes = append(slices.Clone(r.Notes), "what is installed was published before "+on)
 	return r, n > 0
 }

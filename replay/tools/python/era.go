@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -51,24 +52,26 @@ func lost(t *project.Tree, root string, named []version) ([]version, error) {
 }
 
 // refusal is a package, or a setup.py, that ends under Python 2.
-var refusal = regexp.MustCompile(`\bsys\.version_info(?:\[0\]|\[:\d\]|\.major)?\s*<\s*\(?\s*3\b[^\n]*\n(?:[^\n]*\n){0,3}?\s*(?:sys\.exit\(|exit\(|raise (?:SystemExit|RuntimeError|ImportError|Exception)\()`)
+var refusal = regexp.MustCompile(`\bsys\.version_info(?:\[0\]|\[:\d\]|\.major)?\s*<\s*\(?\s*3\b(?:,\s*(\d{1,2})\b)?[^\n]*\n(?:[^\n]*\n){0,3}?\s*(?:sys\.exit\(|exit\(|raise (?:SystemExit|RuntimeError|ImportError|Exception)\()`)
 
-// refuses says that a project that names no version but Python 2 ends under it: what it names was forgotten.
-func refuses(t *project.Tree, root string, named []version) (bool, error) {
+// refuses tells which version a project asks for that names none but Python 2 and ends under it: what it names was forgotten. 0: it does not.
+func refuses(t *project.Tree, root string, named []version) (version, error) {
 	if len(named) == 0 || slices.Max(named) > python2 {
-		return false, nil
+		return 0, nil
 	}
-	found := false
+	least := version(0)
 	err := t.Each(sourcesOf(root), func(f replay.File) error {
 		inside, _ := strings.CutPrefix(f.Path, root+"/")
 		top := inside == "setup.py" || path.Base(inside) == "__init__.py" && strings.Count(strings.TrimPrefix(inside, "src/"), "/") == 1
-		found = found || top && refusal.Match(f.Data)
+		if m := refusal.FindSubmatch(f.Data); top && m != nil {
+			least = max(least, parseVersion("3."+cmp.Or(string(m[1]), "0")))
+		}
 		return nil
 	})
 	if err != nil {
-		return false, fmt.Errorf("looking at sources: %w", err)
+		return 0, fmt.Errorf("looking at sources: %w", err)
 	}
-	return found, nil
+	return least, nil
 }
 
 func sourcesOf(root string) func(string) bool {

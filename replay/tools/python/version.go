@@ -177,19 +177,19 @@ func findVersion(t *project.Tree, root string, p *info) (choice, error) {
 		}
 		named = append(named, source.find(text)...)
 	}
-	refused, err := refuses(t, root, named)
+	least, err := refuses(t, root, named)
 	if err != nil {
 		return choice{}, err
 	}
-	if refused {
-		named = nil
+	if least > 0 {
+		named = []version{least}
 	}
 	if len(named) == 0 {
 		limit, err := era(t, root)
 		if err != nil {
 			return choice{}, err
 		}
-		if limit > 0 && !(refused && limit == python2) {
+		if limit > 0 {
 			named = append(named, limit)
 		}
 	}
