@@ -73,7 +73,8 @@ func sandboxes(t *testing.T) []replay.Sandbox {
 const everything = "SLUICE_CONFORMANCE"
 
 var slow = map[string]bool{
-	"ava": true, "ctest-googletest": true, "gotest": true, "gradle": true, "jest": true, "maven": true, "meson": true, "pytest": true, "vitest": true,
+	"ava": true, "ctest-googletest": true, "gotest": true, "gradle": true, "jest": true, "maven": true, "meson": true, "pytest": true, "unittest-django": true,
+	"vitest": true,
 }
 
 // programs are what a tool's projects need of the machine in the local sandbox; the images have them. Tools without a line need what sluice itself needs.
