@@ -28,12 +28,12 @@ func Django(t *project.Tree, root string) (string, error) {
 const manage = "manage.py"
 
 const (
-	// pytestDjango finds manage.py in the tree's folders, and sets Django up as the settings say that it is told of.
+	// pytestDjango sets Django up as the settings say that it is told of. It looks for manage.py in the folders that pytest is called with only.
 	pytestDjango     = "pytest-django"
 	settingsVariable = "DJANGO_SETTINGS_MODULE"
 )
 
-// withSettings tells a recipe's tests the settings of the only manage.py of the project, where nothing else names any.
+// withSettings tells a recipe's tests the settings of the only manage.py of the project, and where they are, if nothing else names any.
 func withSettings(t *project.Tree, r *replay.Recipe) error {
 	if r.Env[settingsVariable] != "" {
 		return nil
@@ -56,6 +56,11 @@ func withSettings(t *project.Tree, r *replay.Recipe) error {
 	if settings != "" {
 		r.Env = maps.Clone(r.Env)
 		r.Env[settingsVariable] = settings
+		if dir := path.Join("{tree}", roots[0]); r.Env["PYTHONPATH"] == "" {
+			r.Env["PYTHONPATH"] = dir
+		} else {
+			r.Env["PYTHONPATH"] += ":" + dir
+		}
 	}
 	return err
 }
