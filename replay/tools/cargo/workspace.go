@@ -95,6 +95,9 @@ func readWorkspace(t *project.Tree, root string) (*workspace, error) {
 			return nil, err
 		}
 	}
+	if ws := sub(top, "workspace"); len(texts(ws["members"]))+len(texts(ws["exclude"])) > maxMembers {
+		return nil, project.ErrNoRecipe{Reason: "the workspace has too many patterns"}
+	}
 	queue := w.listed(t)
 	if sub(top, "package") != nil || sub(top, "project") != nil {
 		queue = append([]string{root}, queue...)
@@ -149,8 +152,8 @@ func (w *workspace) listed(t *project.Tree) []string {
 			hit, err := path.Match(path.Clean(p), rel)
 			return hit && err == nil
 		})
-		out0 := slices.ContainsFunc(excluded, func(p string) bool { _, in := below(path.Clean(p), rel); return in })
-		if named && (!out0 || slices.Contains(patterns, rel)) {
+		without := slices.ContainsFunc(excluded, func(p string) bool { _, in := below(path.Clean(p), rel); return in })
+		if named && (!without || slices.Contains(patterns, rel)) {
 			out = append(out, dir)
 		}
 	}

@@ -228,6 +228,7 @@ func TestHostile(t *testing.T) {
 			"]\nscript: *l\nenv: *l\n"}, 0},
 		{"very large", files{ciFile: strings.Repeat("# x\n", maxText)}, 0},
 		{"many jobs", files{ciFile: "jobs:\n" + strings.Repeat("  t: {runs-on: u, steps: [{run: pytest}]}\n", 5000)}, 0},
+		{"lines of many targets", files{"Makefile": "t" + manyNames(5000) + ":\n" + strings.Repeat("\tx\n", 50000)}, 0},
 		{"many packages", run("apt-get install " + strings.Repeat("a", 3) + manyNames(5000)), maxItems},
 		{"names that are more than names", run(`apt-get install -y 'a; rm -rf /' '$(id)' "a b" -oDebug=1 ../x /etc/passwd lib- 'x=1;y' 'x
 y' --force libgood^ a* Ünicode`), 1},

@@ -145,31 +145,45 @@ func (r *reader) makefile() error {
 // rule is a target's.
 type rule struct{ needs, lines []string }
 
+// What is kept of a Makefile: targets, and words and lines of all of them. A line may name thousands of targets, each of which has the lines below.
+const (
+	maxRules = 2000
+	maxKept  = 20000
+)
+
 func makeGoals(text string) found {
 	rules := map[string]*rule{}
 	var order []string
 	var now []*rule
+	kept := 0
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(line, "\t") {
+			if kept += len(now); kept > maxKept {
+				break
+			}
 			for _, r := range now {
 				r.lines = append(r.lines, strings.TrimLeft(line, "\t @+-"))
 			}
 			continue
 		}
 		m := makeRule.FindStringSubmatch(line)
-		if m == nil || len(rules) > 2000 {
+		if m == nil || len(rules) > maxRules {
 			continue
 		}
-		_, needs, _ := strings.Cut(line, ":")
+		_, rest, _ := strings.Cut(line, ":")
+		targets, needs := strings.Fields(m[1]), strings.Fields(strings.Trim(rest, ":"))
+		if kept += len(targets) * (1 + len(needs)); kept > maxKept {
+			break
+		}
 		now = nil
-		for _, target := range strings.Fields(m[1]) {
+		for _, target := range targets {
 			if rules[target] == nil {
 				rules[target] = &rule{}
 				order = append(order, target)
 			}
 			now = append(now, rules[target])
-			rules[target].needs = append(rules[target].needs, strings.Fields(strings.Trim(needs, ":"))...)
+			rules[target].needs = append(rules[target].needs, needs...)
 		}
 	}
 	var f found

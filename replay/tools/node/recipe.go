@@ -110,6 +110,9 @@ const maxInputs = 5000
 
 func inputs(t *project.Tree, top string, globs patterns, m *manifest) ([]string, error) {
 	locals := localFolders(top, m)
+	if len(locals) > maxPatterns {
+		return nil, project.ErrNoRecipe{Reason: "the package takes others from too many folders of the tree"}
+	}
 	var list []string
 	for f := range t.Files() {
 		rel, ok := strings.CutPrefix(f, top+"/")

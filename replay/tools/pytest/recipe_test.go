@@ -200,6 +200,38 @@ func TestBoundedWork(t *testing.T) {
 	}
 }
 
+// TestBoundedLists: what names the same again and again is not read again and again; without bounds each of these takes hours, or all memory.
+func TestBoundedLists(t *testing.T) {
+	t.Parallel()
+	tox := ""
+	for i, section := range []string{"testenv", "a", "b", "c", "d"} {
+		key, next := "x", string(rune('a'+i))
+		if i == 0 {
+			key = "deps"
+		}
+		tox += "[" + section + "]\n" + key + " =\n" + strings.Repeat("    {["+next+"]x}\n", 3000)
+	}
+	var groups strings.Builder
+	groups.WriteString("[project]\nname = 'p'\n[dependency-groups]\ntest = ['first', {include-group='g0'}]\n")
+	for i := range 30000 {
+		fmt.Fprintf(&groups, "g%d = ['x%d', {include-group='g%d'}]\n", i, i, i+1)
+	}
+	for name, c := range map[string]struct {
+		tree tooltest.Tree
+		want string
+	}{
+		"sections of tox":      {tooltest.Tree{"tox.ini": tox, "test_x.py": ""}, "pytest"},
+		"files that tox names": {tooltest.Tree{"tox.ini": "[testenv]\ndeps =\n" + strings.Repeat("    -rr.txt\n", 100000), "r.txt": "a\n" + strings.Repeat("# words\n", 100000), "test_x.py": ""}, "a"},
+		"files of constraints": {tooltest.Tree{"requirements.txt": "a\n" + strings.Repeat("-c c.txt\n", 100000), "c.txt": strings.Repeat("# words\n", 100000), "test_x.py": ""}, "a"},
+		"groups":               {tooltest.Tree{"pyproject.toml": groups.String(), "test_x.py": ""}, "pytest"},
+	} {
+		r := detect(t, c.tree)
+		if got := tooltest.Args(t, r, "requirements"); !slices.Contains(got, c.want) || len(got) > 501 {
+			t.Errorf("%s: %d requirements, no %s", name, len(got), c.want)
+		}
+	}
+}
+
 func TestPythonBuild(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

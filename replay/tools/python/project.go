@@ -166,12 +166,16 @@ func listed(t *project.Tree, root string, files []string) ([]string, error) {
 	return l.items, nil
 }
 
+// maxGrouped bounds the requirements of all groups together: groups that include each other hold each other's.
+const maxGrouped = 20000
+
 // dependencyGroups resolves the groups of PEP 735 with what they include.
 func dependencyGroups(groups table, p *info) {
 	byName := map[string]any{}
 	for name, v := range groups {
 		byName[normal(name)] = v
 	}
+	left := maxGrouped
 	var resolve func(name string, seen map[string]bool) []string
 	resolve = func(name string, seen map[string]bool) []string {
 		if seen[name] {
@@ -181,6 +185,9 @@ func dependencyGroups(groups table, p *info) {
 		var list []string
 		items, _ := byName[name].([]any)
 		for _, item := range items {
+			if left--; left < 0 {
+				break
+			}
 			switch v := item.(type) {
 			case string:
 				list = append(list, v)
@@ -190,7 +197,7 @@ func dependencyGroups(groups table, p *info) {
 		}
 		return list
 	}
-	for name := range byName {
+	for _, name := range sortedKeys(byName) {
 		p.groups[name] = resolve(name, map[string]bool{})
 	}
 }

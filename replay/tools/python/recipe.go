@@ -212,11 +212,12 @@ func toxDeps(t *project.Tree, root string, l *reqList) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range toxLines(parseINI(text), "testenv", "deps", 0) {
+	seen, left := map[string]bool{}, maxToxLines
+	for _, line := range toxLines(parseINI(text), "testenv", "deps", 0, &left) {
 		if strings.ContainsAny(line, "{}") || toxFactor.MatchString(line) {
 			continue
 		}
-		if err := requirementLine(t, name, line, l, map[string]bool{}); err != nil {
+		if err := requirementLine(t, name, line, l, seen); err != nil {
 			return err
 		}
 	}
@@ -225,15 +226,21 @@ func toxDeps(t *project.Tree, root string, l *reqList) error {
 
 var toxReference = regexp.MustCompile(`^\{\[([^\]]+)\]([^}]+)\}$`)
 
-// maxReferences bounds how far a section's value goes into others.
-const maxReferences = 5
+// What is read of a section's value: how far it goes into others, and how many lines in all.
+const (
+	maxReferences = 5
+	maxToxLines   = 2000
+)
 
 // toxLines are the lines of a section's value; one that is a reference to another section's value stands for those of that.
-func toxLines(doc ini, section, key string, depth int) []string {
+func toxLines(doc ini, section, key string, depth int, left *int) []string {
 	var list []string
 	for _, line := range requirementLines(doc[section][key]) {
-		if m := toxReference.FindStringSubmatch(line); m != nil && depth < maxReferences && len(list) < maxRequirements {
-			list = append(list, toxLines(doc, m[1], m[2], depth+1)...)
+		if *left--; *left < 0 {
+			break
+		}
+		if m := toxReference.FindStringSubmatch(line); m != nil && depth < maxReferences {
+			list = append(list, toxLines(doc, m[1], m[2], depth+1, left)...)
 			continue
 		}
 		list = append(list, line)

@@ -18,13 +18,17 @@ type reqList struct {
 	notes  []string
 	// constraints are versions that the files name for what others may ask for.
 	constraints []string
-	locked      []string // constraints with those of a lock file
-	inner       bool     // this is a file of constraints, which names no other
-	over        int      // requirements that were too many
+	constrained map[string]bool // the files that name them
+	locked      []string        // constraints with those of a lock file
+	inner       bool            // this is a file of constraints, which names no other
+	over        int             // requirements that were too many
 }
 
-// maxRequirements bounds what one project can ask for.
-const maxRequirements = 500
+// maxRequirements bounds what one project can ask for, maxFiles the files that one file includes.
+const (
+	maxRequirements = 500
+	maxFiles        = 20
+)
 
 var (
 	reqForm = regexp.MustCompile(
@@ -114,7 +118,7 @@ func requirementsFile(t *project.Tree, name string, l *reqList) error {
 }
 
 func includeFile(t *project.Tree, name string, l *reqList, seen map[string]bool) error {
-	if seen[name] || len(seen) > 20 {
+	if seen[name] || len(seen) > maxFiles {
 		return nil
 	}
 	seen[name] = true
@@ -124,7 +128,7 @@ func includeFile(t *project.Tree, name string, l *reqList, seen map[string]bool)
 	}
 	for line := range strings.Lines(reqContinue.ReplaceAllString(text, " ")) {
 		line = strings.TrimSpace(reqComment.ReplaceAllString(strings.TrimRight(line, "\r\n"), ""))
-		if line == "" || len(seen) > 20 {
+		if line == "" || len(seen) > maxFiles {
 			continue
 		}
 		if err := requirementLine(t, name, line, l, seen); err != nil {
@@ -169,10 +173,17 @@ func requirementLine(t *project.Tree, file, line string, l *reqList, seen map[st
 // constraintFile takes the plain versions of a file of constraints.
 func constraintFile(t *project.Tree, dir, name string, l *reqList) error {
 	file, ok := project.Inside(dir, name)
-	if !ok || !t.Has(file) || l.inner {
+	if l.constrained[file] {
+		return nil
+	}
+	if !ok || !t.Has(file) || l.inner || len(l.constrained) >= maxFiles {
 		l.note("dropped the constraints %q of %s: no such file in the repository", name, path.Join(dir, "."))
 		return nil
 	}
+	if l.constrained == nil {
+		l.constrained = map[string]bool{}
+	}
+	l.constrained[file] = true
 	c := reqList{inner: true}
 	if err := requirementsFile(t, file, &c); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 type ini map[string]map[string]string
 
 func parseINI(text string) ini {
-	doc := ini{}
-	var section map[string]string
-	key := ""
+	values := map[string]map[string]*strings.Builder{}
+	var section map[string]*strings.Builder
+	var value *strings.Builder // nil before a section's first key
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n\t ")
 		trimmed := strings.TrimSpace(line)
@@ -27,19 +27,27 @@ func parseINI(text string) ini {
 		case trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';':
 		case line[0] == '[' && strings.HasSuffix(line, "]"):
 			name := strings.TrimSpace(line[1 : len(line)-1])
-			if doc[name] == nil {
-				doc[name] = map[string]string{}
+			if values[name] == nil {
+				values[name] = map[string]*strings.Builder{}
 			}
-			section, key = doc[name], ""
+			section, value = values[name], nil
 		case section == nil:
 		case line[0] == ' ' || line[0] == '\t':
-			if key != "" {
-				section[key] += "\n" + trimmed
+			if value != nil {
+				value.WriteString("\n" + trimmed)
 			}
 		default:
 			k, v, _ := cutAny(line, "=:")
-			key = strings.ToLower(strings.TrimSpace(k))
-			section[key] = strings.TrimSpace(v)
+			value = &strings.Builder{}
+			value.WriteString(strings.TrimSpace(v))
+			section[strings.ToLower(strings.TrimSpace(k))] = value
+		}
+	}
+	doc := ini{}
+	for name, keys := range values {
+		doc[name] = map[string]string{}
+		for key, value := range keys {
+			doc[name][key] = value.String()
 		}
 	}
 	return doc
