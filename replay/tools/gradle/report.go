@@ -46,8 +46,9 @@ type analysis struct {
 	tasks  map[string]*ran
 	set    report.Set
 	broken map[string]string
-	source bool // some source did not build
-	tests  bool // some tests did not build
+	spoken map[string]string // files that compilers speak of; nil before that is asked
+	source bool              // some source did not build
+	tests  bool              // some tests did not build
 	crash  bool
 	begun  bool
 	done   bool
@@ -168,18 +169,27 @@ var died = regexp.MustCompile(`finished with non-zero exit value|Could not (?:co
 var absent = regexp.MustCompile(`(?i)No cached (?:version|resource)|offline mode|Could not (?:resolve|find|download)`)
 
 func (a *analysis) breaks(e event) {
-	files := jvm.Errors(string(a.step.Stdout)+"\n"+string(a.step.Stderr), func(name string) (string, bool) {
-		rel, ok := strings.CutPrefix(name, a.top+"/")
-		return path.Join(a.root, rel), ok && a.top != ""
-	})
-	if len(files) == 0 || !strings.Contains(strings.ToLower(e.Task), "compile") {
-		name := path.Join(a.root, strings.ReplaceAll(strings.Trim(e.Task, ":"), ":", "/"))
-		files = map[string]string{strings.ToValidUTF8(name, "\uFFFD"): report.Clip(e.Message, report.BrokenLines, report.BrokenBytes)}
-		a.doubt.Add(absent.MatchString(e.Message), "the environment lacks what the build needs: %s", report.FirstLine(e.Message))
+	if strings.Contains(strings.ToLower(e.Task), "compile") && a.compilers() {
+		return
 	}
-	for f, words := range files {
-		a.broken[strings.ToValidUTF8(f, "\uFFFD")] = words
+	name := path.Join(a.root, strings.ReplaceAll(strings.Trim(e.Task, ":"), ":", "/"))
+	a.broken[strings.ToValidUTF8(name, "\uFFFD")] = report.Clip(e.Message, report.BrokenLines, report.BrokenBytes)
+	a.doubt.Add(absent.MatchString(e.Message), "the environment lacks what the build needs: %s", report.FirstLine(e.Message))
+}
+
+// compilers notes the files of the tree that compilers speak of on the console, and reports whether there are any. It reads that once: a
+// report may name many tasks.
+func (a *analysis) compilers() bool {
+	if a.spoken == nil {
+		a.spoken = jvm.Errors(string(a.step.Stdout)+"\n"+string(a.step.Stderr), func(name string) (string, bool) {
+			rel, ok := strings.CutPrefix(name, a.top+"/")
+			return path.Join(a.root, rel), ok && a.top != ""
+		})
+		for f, words := range a.spoken {
+			a.broken[strings.ToValidUTF8(f, "\uFFFD")] = words
+		}
 	}
+	return len(a.spoken) > 0
 }
 
 // failure is the end of a build that failed before its first task.

@@ -160,3 +160,12 @@ func FuzzReport(f *testing.F) {
 		}
 	})
 }
+
+// TestManyTasks: what compilers said is read once, however many tasks a report says have failed.
+func TestManyTasks(t *testing.T) {
+	t.Parallel()
+	task := `{"e":"task","task":":a:compileTestJava","kind":"tests","state":"failed","message":"Compilation failed"}` + "\n"
+	events := `{"e":"top","dir":"/testbed"}` + "\n" + strings.Repeat(task, 20000) + done
+	words := strings.Repeat("/testbed/a/ATest.java:3: error: cannot find symbol\n", 20000)
+	tooltest.Diff(t, parse(events, words, replay.Exited, 1), tooltest.View{Phases: "ok failed not-run", Broken: "a/ATest.java"})
+}

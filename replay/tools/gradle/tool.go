@@ -74,7 +74,7 @@ var (
 
 // Recipe installs the Gradle of the wrapper, or takes the image's, and resolves all configurations.
 func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
-	inputs, text, err := read(t, root)
+	inputs, text, err := read(t)
 	if err != nil {
 		return replay.Recipe{}, err
 	}
@@ -148,8 +148,11 @@ func options() []string {
 // maxInputs bounds the files that Install reads. With fewer than a build has, Gradle would resolve less than the tests need.
 const maxInputs = 2000
 
+// maxScripts bounds the bytes of the scripts that are looked through.
+const maxScripts = 64 << 20
+
 // read lists what a build reads before it compiles, and the text of its scripts.
-func read(t *project.Tree, root string) (inputs []string, text string, err error) {
+func read(t *project.Tree) (inputs []string, text string, err error) {
 	for f := range t.Files() {
 		base := path.Base(f)
 		logic := strings.Contains("/"+f, "/buildSrc/") || strings.Contains("/"+f, "/build-logic/")
@@ -172,7 +175,9 @@ func read(t *project.Tree, root string) (inputs []string, text string, err error
 			if err != nil {
 				return nil, "", err
 			}
-			all.WriteString(s)
+			if all.WriteString(s); all.Len() > maxScripts {
+				return nil, "", project.ErrNoRecipe{Reason: fmt.Sprintf("the scripts of the Gradle build are more than %d MiB", maxScripts>>20)}
+			}
 		}
 	}
 	return inputs, all.String(), nil

@@ -93,6 +93,10 @@ func (a *analysis) read(byDir map[string]*ran, e event) {
 	m := byDir[e.Dir]
 	switch {
 	case e.E == "module":
+		a.doubt.Add(len(a.modules) >= maxPoms, "the report names more than %d modules", maxPoms)
+		if len(a.modules) >= maxPoms {
+			return
+		}
 		a.doubt.Add(m != nil, "the report names the module %s twice", report.FirstLine(path.Join(a.root, e.Dir)))
 		m = &ran{dir: path.Join(a.root, e.Dir), classes: jvm.NewClasses(path.Join(a.root, e.Dir))}
 		a.modules, byDir[e.Dir], a.number[e.N] = append(a.modules, m), m, m
@@ -144,7 +148,7 @@ func (a *analysis) goal(m *ran, e event) {
 		if m.test != "failed" { // of several runs of tests in one module the failed one tells
 			m.test = e.State
 		}
-		if e.State == "failed" {
+		if e.State == "failed" && len(m.words) < wordsBytes {
 			m.words += e.Message
 		}
 	case e.State == "failed":
@@ -152,8 +156,18 @@ func (a *analysis) goal(m *ran, e event) {
 	}
 }
 
+// What is kept of a report that may have been forged: the words of Surefire's failures in a module, and broken files beside which a module's
+// own failure says nothing more.
+const (
+	wordsBytes = 256 << 10
+	manyBroken = 1000
+)
+
 // knows reports whether the module's failure was told.
 func (a *analysis) knows(m *ran) bool {
+	if len(a.broken) > manyBroken {
+		return true
+	}
 	if _, ok := a.broken[path.Join(m.dir, pomFile)]; ok {
 		return true
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -219,5 +220,24 @@ func TestCaptured(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestManyEvents: a forged report that names modules and failures without end costs no more than its length.
+func TestManyEvents(t *testing.T) {
+	t.Parallel()
+	module := func(i int) string {
+		dir := strconv.Itoa(i)
+		return `{"e":"module","n":"` + dir + `","dir":"m` + dir + `"}` + "\n" + `{"e":"failed","dir":"m` + dir + `","message":"no"}` + "\n"
+	}
+	var events strings.Builder
+	for i := range 2 * maxPoms {
+		events.WriteString(module(i))
+	}
+	surefire := `{"e":"goal","dir":"m0","goal":"` + surefireGoal + `","phase":"test","state":"failed","message":"` + strings.Repeat("no ", 100) + `"}` + "\n"
+	events.WriteString(strings.Repeat(surefire, 100000))
+	got := parse(map[string][]byte{eventFile: []byte(events.String())}, replay.Exited, 1)
+	if !strings.Contains(got.Inconsistent, "more than 2000 modules") || len(got.Broken) > maxPoms {
+		t.Errorf("%d are broken, and the doubt is %q", len(got.Broken), got.Inconsistent)
 	}
 }
