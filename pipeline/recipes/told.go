@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -22,7 +23,11 @@ func (c *climb) told(ctx context.Context, from Try, r replay.Recipe, t Trial) (d
 		if err != nil || !ok || c.tried[next.Fingerprint] {
 			return c.found.OK, err
 		}
-		if t, err = c.l.try(ctx, c.q, c.state(), next, true); err != nil {
+		t, err = c.l.try(ctx, c.q, c.state(), next, true)
+		if c.slow(fromRung(from), next, err) {
+			return true, nil
+		}
+		if err != nil {
 			return c.found.OK, err
 		}
 		if c.found.OK {
@@ -87,11 +92,24 @@ func (c *climb) ofItsDay(ctx context.Context) error {
 		return nil
 	}
 	t, err := c.l.try(ctx, c.q, c.state(), g.recipe, true)
+	if c.slow(as, g.recipe, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	c.beside(as, g.recipe, t)
 	return nil
+}
+
+// slow writes down that installing took too long beside a recipe that works, which stays: for want of a better one it is not unknown.
+func (c *climb) slow(as Try, r replay.Recipe, err error) bool {
+	if !c.found.OK || !errors.Is(err, replay.ErrInstallTime) {
+		return false
+	}
+	as.Tool, as.Fingerprint, as.Result, as.Reason = r.Runner, r.Fingerprint, Ended, "installing took too long"
+	c.found.Tries = append(c.found.Tries, as)
+	return true
 }
 
 // beside writes a try down that was made beside a recipe that works. It takes that one's place only if more tests pass.

@@ -113,10 +113,22 @@ func TestTold(t *testing.T) {
 type aging struct {
 	box
 	never, mock bool
+	late        bool // installing versions of the day takes too long
+}
+
+func isDated(r replay.Recipe) bool {
+	return slices.ContainsFunc(r.Install, func(s replay.Step) bool { return s.Env["UV_EXCLUDE_NEWER"] != "" })
+}
+
+func (b *aging) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
+	if b.late && isDated(r) {
+		return replay.Env{}, replay.ErrInstallTime
+	}
+	return b.box.Prepare(ctx, r, t)
 }
 
 func (b *aging) Run(_ context.Context, j replay.Job) (replay.Result, error) {
-	dated := slices.ContainsFunc(j.Env.Recipe.Install, func(s replay.Step) bool { return s.Env["UV_EXCLUDE_NEWER"] != "" })
+	dated := isDated(j.Env.Recipe)
 	out, tests, bad := "", 0, 0
 	file := func(name, lacks string) {
 		path := "tests/test_" + name + ".py"
@@ -158,6 +170,7 @@ func TestDatedRival(t *testing.T) {
 	}{
 		{&aging{}, []string{"heuristic: works", "dated: works"}, Dated, 2},
 		{&aging{never: true}, []string{"heuristic: works", "dated: works"}, Heuristic, 1},
+		{&aging{late: true}, []string{"heuristic: works", "dated: ended"}, Heuristic, 1},
 		{&aging{mock: true}, []string{"heuristic: works", "told: works", "dated from told: works"}, Dated, 3},
 		{&aging{mock: true, never: true}, []string{"heuristic: works", "told: works", "dated from told: works"}, Told, 2},
 	} {

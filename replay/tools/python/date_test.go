@@ -19,7 +19,8 @@ func TestDated(t *testing.T) {
 		{"not before there was the interpreter", "setup.py", old, "2017-03-01", "2021-04-01"},
 		{"after it", "setup.py", old, "2022-03-01", "2022-04-01"},
 		{"computed", "setup.py", "setup(install_requires=f(), python_requires='<3.12')", "2024-02-01", "2024-04-01"},
-		{"Python 2", "setup.py", "setup(python_requires='<3')", "2016-03-01", "2016-04-01"},
+		{"Python 2", "setup.py", "setup(python_requires='<3')", "2016-08-01", "2016-10-01"},
+		{"Python 2, before it has wheels", "setup.py", "setup(python_requires='<3')", "2014-03-01", "2016-07-01"},
 	} {
 		r, err := Recipe(scan(t, tooltest.Tree{c.file: c.text}), "", Extra{Runner: "pytest", Tool: "pytest"})
 		if err != nil {

@@ -52,24 +52,29 @@ func TestPipAsOf(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), python, "-m", "pip", "--version").Run(); err != nil {
 		t.Skip("no pip here")
 	}
-	times := map[string]string{"ab-1.0-py2.py3-none-any.whl": "2016-02-01T00:00:00Z", "ab-2.0-py2.py3-none-any.whl": "2019-02-01T00:00:00Z"}
+	times := map[string]string{"ab-1.0-py2.py3-none-any.whl": "2016-02-01T00:00:00Z", "ab-2.0-py2.py3-none-any.whl": "2019-02-01T00:00:00Z",
+		"pytest-2.0-py2.py3-none-any.whl": "2016-02-01T00:00:00Z", "pytest-4.6-py2.py3-none-any.whl": "2019-02-01T00:00:00Z"}
 	files := map[string][]byte{}
 	for name := range times {
-		files[name] = wheel(t, "ab", strings.Split(name, "-")[1])
+		project, version, _ := strings.Cut(name, "-")
+		files[name] = wheel(t, project, strings.Split(version, "-")[0])
 	}
 	timed := true
 	index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch base := path.Base(r.URL.Path); {
-		case r.URL.Path == "/simple/ab/":
+		case r.URL.Path == "/simple/ab/" || r.URL.Path == "/simple/pytest/":
 			w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
 			var list []string
 			for name, at := range times {
+				if !strings.HasPrefix(name, base+"-") {
+					continue
+				}
 				if !timed {
 					at = ""
 				}
 				list = append(list, fmt.Sprintf(`{"filename":%q,"url":"../../files/%s","hashes":{},"upload-time":%q}`, name, name, at))
 			}
-			fmt.Fprintf(w, `{"meta":{"api-version":"1.1"},"name":"ab","files":[%s]}`, strings.Join(list, ","))
+			fmt.Fprintf(w, `{"meta":{"api-version":"1.1"},"name":%q,"files":[%s]}`, base, strings.Join(list, ","))
 		case files[base] != nil:
 			_, _ = w.Write(files[base])
 		default:
@@ -87,6 +92,7 @@ func TestPipAsOf(t *testing.T) {
 		args                 []string
 	}{
 		{"as of a day", "2017-01-01", "ab-1.0.dist-info", "", true, []string{"ab"}},
+		{"the test tool", "2017-01-01", "pytest-4.6.dist-info", "", true, []string{"pytest"}},
 		{"a later one", "2020-01-01", "ab-2.0.dist-info", "", true, []string{"ab"}},
 		{"before the first that is left", "2015-01-01", "ab-1.0.dist-info", "nothing of before 2015-01-01 is left of ab", true, []string{"ab"}},
 		{"without times", "2017-01-01", "", "does not tell when", false, []string{"ab"}},
@@ -94,7 +100,7 @@ func TestPipAsOf(t *testing.T) {
 	} {
 		timed = c.timed
 		dir := t.TempDir()
-		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", program, "nowhere", "{}", "--"}, c.args...)...)
+		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", program, "nowhere", `{"tool":"pytest"}`, "--"}, c.args...)...)
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "HOME=" + dir, "PIP_TARGET=" + filepath.Join(dir, "got"), "PIP_NO_CACHE_DIR=1",
 			"PIP_INDEX_URL=" + index.URL + "/simple/", "UV_EXCLUDE_NEWER=" + c.day, "PIP_ROOT_USER_ACTION=ignore"}
 		out, err := cmd.CombinedOutput()

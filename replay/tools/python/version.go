@@ -36,7 +36,7 @@ var interpreters = []interpreter{
 	{313, "sluice/base:trixie", day(2025, time.January)},
 	{311, "sluice/python3.11:bookworm", day(2023, time.January)},
 	{309, "sluice/python3.9:bullseye", day(2021, time.April)},
-	{python2, "sluice/python3.9:bullseye", day(2016, time.January)},
+	{python2, "sluice/python3.9:bullseye", day(2016, time.July)}, // before it, Linux had no wheels in the index: PEP 513
 }
 
 const python2 version = 207
