@@ -42,7 +42,7 @@ func wheel(t *testing.T, name, version string, requires ...string) []byte {
 }
 
 // TestPipAsOf: pip, where there is no uv, takes what a real index on the loopback had on a day, and nothing from an index without
-// times. What a wheel requires is installed one by one if it does not go together.
+// times; a proxy that is not for the index is asked for nothing. What a wheel requires is installed one by one if it does not go together.
 func TestPipAsOf(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
@@ -102,7 +102,8 @@ func TestPipAsOf(t *testing.T) {
 		dir := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), python, append([]string{"-c", program, "nowhere", `{"tool":"pytest"}`, "--"}, c.args...)...)
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "HOME=" + dir, "PIP_TARGET=" + filepath.Join(dir, "got"), "PIP_NO_CACHE_DIR=1",
-			"PIP_INDEX_URL=" + index.URL + "/simple/", "UV_EXCLUDE_NEWER=" + c.day, "PIP_ROOT_USER_ACTION=ignore"}
+			"PIP_INDEX_URL=" + strings.Replace(index.URL, "127.0.0.1", "localhost", 1) + "/simple/", "HTTP_PROXY=http://127.0.0.1:1", "NO_PROXY=localhost",
+			"UV_EXCLUDE_NEWER=" + c.day, "PIP_ROOT_USER_ACTION=ignore"}
 		out, err := cmd.CombinedOutput()
 		got, _ := filepath.Glob(filepath.Join(dir, "got", "*.dist-info"))
 		names := ""

@@ -161,7 +161,8 @@ def by_dated_pip(more, requirements):
     global index
     if index is None:
         index = Dated(dated)
-    env = {'no_proxy': '127.0.0.1', 'NO_PROXY': '127.0.0.1', 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '', 'PIP_INDEX_URL': ''}
+    direct = ','.join(filter(None, [os.environ.get('no_proxy') or os.environ.get('NO_PROXY'), '127.0.0.1']))  # files come from where they are
+    env = {'no_proxy': direct, 'NO_PROXY': direct, 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '', 'PIP_INDEX_URL': ''}
     ok, out = by_pip(index.options + more, requirements, env)
     if index.failed:
         out += '\nConnection reset: the index failed'
