@@ -61,6 +61,8 @@ func TestImageChecks(t *testing.T) {
 		"image for Go and Python": statusMissing, "image for JavaScript and TypeScript": statusWarning, "image for Rust": statusWarning,
 		"image for Python up to 3.12": statusWarning, "image for Python up to 3.10, and Python 2": statusWarning,
 		"image for Java and Kotlin": statusWarning, "image for C and C++": statusWarning,
+		"image for Java of JDK 22 to 25": statusWarning, "image for Java that JDK 17 is too new for": statusWarning,
+		"image for Java that JDK 21 is too new for, up to JDK 17": statusWarning,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
