@@ -92,6 +92,7 @@ func (a *app) states(ctx context.Context, o statesOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	so.History, so.Clock, so.Done = history.New(m, o.branch), a.clock, a.stateDone
+	so.Begin = a.statesBegin
 	sandbox := config.Lazy(a.opts.store)
 	so.Sandbox = sandbox
 	list, err := states.Run(ctx, so)
@@ -107,6 +108,19 @@ func (a *app) states(ctx context.Context, o statesOptions) (err error) {
 		return fail(exitIncomplete, fmt.Errorf("nothing is known of %d states", sum.Unknown), "the next run tries them again")
 	}
 	return nil
+}
+
+// statesBegin shows that work began: what comes first, an environment, may take minutes.
+func (a *app) statesBegin(total int) {
+	if a.opts.json {
+		emitJSON(a.stderr, struct {
+			Type  string `json:"type"`
+			Done  int    `json:"done"`
+			Total int    `json:"total"`
+		}{"progress", 0, total})
+		return
+	}
+	fmt.Fprintf(a.stderr, "0 of %d: a state that needs a new environment may take minutes\n", total)
 }
 
 // stateDone shows progress.

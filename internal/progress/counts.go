@@ -2,6 +2,7 @@ package progress
 
 import (
 	"slices"
+	"time"
 
 	"sluice/store"
 )
@@ -10,6 +11,7 @@ import (
 type counts struct {
 	begun       bool
 	total, done int
+	doneAt      time.Duration // when the last one was done, since the beginning
 	states      map[store.State]int
 	stages      []*stageCount // in the order in which candidates reach them
 }

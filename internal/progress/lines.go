@@ -16,6 +16,7 @@ type lines struct {
 	write   func(w io.Writer, c *counts, elapsed time.Duration)
 	started time.Time
 	last    time.Time
+	seen    int // candidates that were done when it was last looked
 }
 
 func (l *lines) update(c *counts) {
@@ -25,6 +26,9 @@ func (l *lines) update(c *counts) {
 			l.started, l.last = now, now
 		}
 		return
+	}
+	if c.done != l.seen {
+		l.seen, c.doneAt = c.done, now.Sub(l.started)
 	}
 	if now.Sub(l.last) < l.o.Every {
 		return
@@ -59,12 +63,15 @@ func writeText(w io.Writer, c *counts, elapsed time.Duration) {
 	fmt.Fprintln(w, b.String())
 }
 
-// left guesses the time that the run still needs from the rate so far.
+// left guesses the time that the run still needs from the rate until a candidate was last done. Cheap candidates end first: once
+// the guess has run out and none more is done, the rate says nothing of those that are left, and neither does it.
 func (c *counts) left(elapsed time.Duration) (time.Duration, bool) {
 	if c.done == 0 || c.done >= c.total {
 		return 0, false
 	}
-	return (elapsed / time.Duration(c.done) * time.Duration(c.total-c.done)).Round(time.Second), true
+	guess := c.doneAt / time.Duration(c.done) * time.Duration(c.total-c.done)
+	left := (guess - (elapsed - c.doneAt)).Round(time.Second)
+	return left, left > 0
 }
 
 func writeJSON(w io.Writer, c *counts, elapsed time.Duration) {

@@ -48,6 +48,26 @@ func TestLinesAreSparse(t *testing.T) {
 	}
 }
 
+// TestGuessRunsOut: a guess counts down while no candidate is done, and ends rather than grows.
+func TestGuessRunsOut(t *testing.T) {
+	t.Parallel()
+	c := newCounts()
+	c.total, c.done, c.doneAt = 4, 3, 60*time.Second
+	type guess struct {
+		Left time.Duration
+		OK   bool
+	}
+	var got []guess
+	for _, elapsed := range []time.Duration{60, 75, 80, 600} {
+		left, ok := c.left(elapsed * time.Second)
+		got = append(got, guess{max(left, 0), ok})
+	}
+	want := []guess{{20 * time.Second, true}, {5 * time.Second, true}, {}, {}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("guesses (-want +got):\n%s", diff)
+	}
+}
+
 // TestHeartbeat: a tick makes a line while no candidate moves, and none before the run begins.
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,8 @@ type Options struct {
 	Files   bool          // run only the test files that the change touches; a change without any has no state here
 	Workers int           // states at once; at least 1
 	Clock   func() time.Time
+	// Begin is told once how many states there are, before the first is looked at; nil: nobody is.
+	Begin func(total int)
 	// Done is told of each state when it is known, in the order in which that is; nil: nobody is.
 	Done func(n, total int, s State)
 }
@@ -89,6 +91,9 @@ func Run(ctx context.Context, o Options) ([]State, error) {
 	changes, err := o.changes(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if o.Begin != nil && len(changes) > 0 {
+		o.Begin(len(changes))
 	}
 	out := make([]State, len(changes))
 	g, ctx := errgroup.WithContext(ctx)
