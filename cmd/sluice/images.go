@@ -250,5 +250,23 @@ func (a *app) imagesGC(ctx context.Context, e *images.Engine, p images.Policy, d
 	}
 	a.printImages(said, gone)
 	a.say("%s: %d of %d images, %s of %s", said, len(gone), len(list), bytesOf(images.Total(gone)), bytesOf(images.Total(list)))
+	if why := whyLeft(list, gone, p); why != "" {
+		a.say("%s", why)
+	}
 	return err
+}
+
+// whyLeft says why more stays than the flags ask for; "" if it does not.
+func whyLeft(list, gone []images.Image, p images.Policy) string {
+	if p.Run != "" {
+		if !slices.ContainsFunc(list, func(i images.Image) bool { return i.Run == p.Run }) {
+			return fmt.Sprintf("no image was added by a run %q: see sluice images ls", p.Run)
+		}
+		return ""
+	}
+	left := images.Total(list) - images.Total(gone)
+	if p.High == 0 || left <= p.High {
+		return ""
+	}
+	return fmt.Sprintf("%s stay, more than --high: in use, used within --keep %s, toolchains, or named by somebody", bytesOf(left), p.Keep)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 )
 
@@ -18,8 +20,13 @@ Exit codes:
 ` + exitText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			// cobra looks only after this, and what is wrong with flags must end as that.
+			if err := cmp.Or(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+				return err
+			}
 			a.begin()
+			return nil
 		},
 	}
 	root.SetIn(a.stdin)
