@@ -186,7 +186,7 @@ func (f *family) runScreenPair(ctx context.Context, c *pipeline.Case) (pipeline.
 	intro := *link.Intro
 	switch {
 	case !f.set.contains(intro.Committed):
-		return pipeline.Reject("introducer-outside-window", "landed on "+intro.Committed.UTC().Format("2006-01-02")), nil
+		return pipeline.Reject("introducer-outside-window", f.set.outside(intro.Committed)), nil
 	case intro.Base == "":
 		return pipeline.Reject("introducer-root", intro.Head), nil
 	case intro.Parents > 2:

@@ -53,6 +53,15 @@ func (s Settings) contains(t time.Time) bool {
 	return (s.Since.IsZero() || !t.Before(s.Since)) && (s.Until.IsZero() || t.Before(s.Until))
 }
 
+// outside says of a time that the window does not contain which border it is beyond.
+func (s Settings) outside(t time.Time) string {
+	const day = "2006-01-02"
+	if !s.Since.IsZero() && t.Before(s.Since) {
+		return "landed on " + t.UTC().Format(day) + ", before --since " + s.Since.UTC().Format(day)
+	}
+	return "landed on " + t.UTC().Format(day) + ", not before --until " + s.Until.UTC().Format(day)
+}
+
 // Decode reads a candidate's data.
 func Decode(c store.Candidate) (Proposal, error) {
 	var p Proposal

@@ -76,7 +76,7 @@ func (f *family) runScreen(ctx context.Context, c *pipeline.Case) (pipeline.Outc
 func (f *family) screenShape(c gitrepo.Change) (pipeline.Outcome, bool) {
 	switch {
 	case !f.set.contains(c.Committed):
-		return pipeline.Reject("outside-window", "landed on "+c.Committed.UTC().Format("2006-01-02")), true
+		return pipeline.Reject("outside-window", f.set.outside(c.Committed)), true
 	case c.Base == "":
 		return pipeline.Reject("root-commit", "has no parent"), true
 	case c.Parents > 2:

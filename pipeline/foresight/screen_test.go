@@ -252,3 +252,14 @@ func TestScreenPair(t *testing.T) {
 		t.Errorf("codes with another limit (-want +got):\n%s", diff)
 	}
 }
+
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2024, 1, n, 12, 0, 0, 0, time.UTC) }
+	s := Settings{Since: day(10), Until: day(20)}
+	for n, want := range map[int]string{9: "landed on 2024-01-09, before --since 2024-01-10", 20: "landed on 2024-01-20, not before --until 2024-01-20"} {
+		if got := s.outside(day(n)); got != want || s.contains(day(n)) {
+			t.Errorf("day %d: %q, contained: %v", n, got, s.contains(day(n)))
+		}
+	}
+}
