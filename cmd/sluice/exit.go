@@ -124,6 +124,7 @@ var classes = []struct {
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
 	{docker.ErrNoSpace, exitEnvironment, "free some space: sluice images gc, and docker system df shows what is used"},
 	{docker.ErrNoRuntime, exitEnvironment, "name one of them with --docker-runtime, or add it to the engine's configuration"},
+	{docker.ErrSecurity, exitUsage, "see --docker-security"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},
 	{replay.ErrInstallTime, exitEnvironment, "run it again when the machine has less to do, or give it more with --install-timeout"},
 }

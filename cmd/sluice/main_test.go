@@ -211,3 +211,30 @@ func TestShort(t *testing.T) {
 		}
 	})
 }
+
+// full takes nothing, as a disk that is full or a stream that is closed.
+type full struct{ err error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.err }
+
+// TestResultsThatWentNowhere: a run whose results could not be written is no success; a reader that has read enough is no failure.
+func TestResultsThatWentNowhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		code exitCode
+		line string
+	}{
+		{syscall.ENOSPC, exitEnvironment, "writing the results: no space left on device"},
+		{syscall.EBADF, exitEnvironment, "writing the results: bad file descriptor"},
+		{syscall.EPIPE, exitOK, ""},
+	} {
+		for _, args := range [][]string{{"version"}, {"version", "--json"}} {
+			var errs bytes.Buffer
+			code := run(args, strings.NewReader(""), full{c.err}, &errs)
+			if line := errs.String(); code != int(c.code) || !strings.Contains(line, c.line) || strings.Count(line, "\n") != min(len(c.line), 1) {
+				t.Errorf("%v, %v: exit code %d, %q", c.err, args, code, line)
+			}
+		}
+	}
+}

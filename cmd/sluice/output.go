@@ -2,18 +2,46 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"unicode"
 )
+
+// sink is standard output. It keeps the first error of writing, so that results that went nowhere do not look like a success.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// join adds what became of the results to how a command ended. A reader that went away has what it wanted.
+func (s *sink) join(err error) error {
+	if s.err == nil || errors.Is(s.err, syscall.EPIPE) {
+		return err
+	}
+	lost := fmt.Errorf("writing the results: %w", s.err)
+	if err != nil {
+		return fmt.Errorf("%w; %w", err, lost)
+	}
+	return fail(exitEnvironment, lost, "what was done is stored: run it again, with a standard output that can be written")
+}
 
 // emitJSON writes one object and a newline. HTML is not escaped: the output is for programs and people, not for pages.
 func emitJSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // our types encode; a reader that went away is its own affair
+	_ = enc.Encode(v) // our types encode; sink keeps what went wrong
 }
 
 // emit writes one result object to standard output.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"time"
 
@@ -59,13 +58,17 @@ type flagSet interface {
 	Float64Var(p *float64, name string, value float64, usage string)
 }
 
+// maxCPUs is more than tests use. Tools are told the number and start as many threads: with a million their memory is gone, and each
+// state looks as if its tests took too much.
+const maxCPUs = 1024
+
 func (o sandboxFlags) limits() (replay.Limits, error) {
 	memory, err := humanize.ParseBytes(o.memory)
 	if err != nil {
 		return replay.Limits{}, fmt.Errorf("--memory %q: write a size like 4GB", o.memory)
 	}
-	if o.timeout <= 0 || o.pids < 16 || !(o.cpus >= 0) || math.IsInf(o.cpus, 1) || memory < 64<<20 {
-		return replay.Limits{}, errors.New("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus not negative")
+	if o.timeout <= 0 || o.pids < 16 || !(o.cpus >= 0 && o.cpus <= maxCPUs) || memory < 64<<20 {
+		return replay.Limits{}, fmt.Errorf("--timeout must be positive, --pids 16 or more, --memory 64MB or more, --cpus from 0 to %d", maxCPUs)
 	}
 	return replay.Limits{Wall: o.timeout, Memory: int64(memory), Pids: o.pids, CPUs: o.cpus, Output: reportBytes}, nil
 }

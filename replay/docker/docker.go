@@ -138,7 +138,7 @@ func connect(ctx context.Context, host string, ping time.Duration) (*client.Clie
 	}
 	api, err := client.NewClientWithOpts(opts...)
 	if err != nil {
-		return nil, system.Info{}, fmt.Errorf("configuring the docker client: %w", err)
+		return nil, system.Info{}, fmt.Errorf("%w at the address that is configured: %w", ErrNoEngine, err)
 	}
 	ask, cancel := context.WithTimeout(ctx, ping)
 	defer cancel()
@@ -172,7 +172,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	o.Install.CPUs = or(o.Install.CPUs, float64(max(info.NCPU, 1)))
 	security, names, err := o.Walls.pin(info)
 	if err != nil {
-		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
+		return nil, err
 	}
 	s := &Sandbox{
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),

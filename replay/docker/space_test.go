@@ -240,15 +240,18 @@ func TestWalls(t *testing.T) {
 		{"no such runtime", WallOptions{Runtime: "kata"}, nil, nil, `"kata": it has runc, runsc`},
 		{"profile", WallOptions{Security: []string{"seccomp=" + profile, "apparmor=x"}}, []string{"no-new-privileges", "seccomp={}", "apparmor=x"},
 			[]string{"apparmor=x", "no-new-privileges", "seccomp=sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}, ""},
-		{"no profile", WallOptions{Security: []string{"seccomp=/no/such"}}, nil, nil, "no such file"},
-		{"privileges", WallOptions{Security: []string{"no-new-privileges=false"}}, nil, nil, "write seccomp=FILE"},
-		{"empty", WallOptions{Security: []string{"seccomp="}}, nil, nil, "write seccomp=FILE"},
+		{"option: no profile", WallOptions{Security: []string{"seccomp=/no/such"}}, nil, nil, "no such file"},
+		{"option: privileges", WallOptions{Security: []string{"no-new-privileges=false"}}, nil, nil, "write seccomp=FILE"},
+		{"option: empty", WallOptions{Security: []string{"seccomp="}}, nil, nil, "write seccomp=FILE"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			args, names, err := tt.o.pin(info)
 			if tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) || tt.err == "" && err != nil {
 				t.Fatal(err)
+			}
+			if strings.HasPrefix(tt.name, "option: ") && !errors.Is(err, ErrSecurity) {
+				t.Errorf("the error is not one of options: %v", err)
 			}
 			if d := cmp.Diff([][]string{tt.args, tt.names}, [][]string{args, names}); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

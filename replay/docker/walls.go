@@ -25,6 +25,9 @@ type WallOptions struct {
 	Security []string `json:"security,omitempty"`
 }
 
+// ErrSecurity says that a security option is none of those that are known, or that its profile cannot be read.
+var ErrSecurity = errors.New("the security option")
+
 // ErrNoRuntime says that the engine does not know the runtime that is asked for.
 var ErrNoRuntime = errors.New("the engine does not have the runtime")
 
@@ -41,13 +44,13 @@ func (w WallOptions) pin(info system.Info) (args, names []string, err error) {
 	for _, o := range w.Security {
 		key, value, ok := strings.Cut(o, "=")
 		if !ok || value == "" || !slices.Contains([]string{"seccomp", "apparmor", "label"}, key) {
-			return nil, nil, fmt.Errorf("the security option %q: write seccomp=FILE, seccomp=unconfined, apparmor=PROFILE or label=…", o)
+			return nil, nil, fmt.Errorf("%w %q: write seccomp=FILE, seccomp=unconfined, apparmor=PROFILE or label=…", ErrSecurity, o)
 		}
 		name := o
 		if key == "seccomp" && value != "unconfined" {
 			profile, err := os.ReadFile(value)
 			if err != nil {
-				return nil, nil, fmt.Errorf("the security option %q: %w", o, err)
+				return nil, nil, fmt.Errorf("%w %q: %w", ErrSecurity, o, err)
 			}
 			sum := sha256.Sum256(profile)
 			o, name = "seccomp="+string(profile), "seccomp=sha256:"+hex.EncodeToString(sum[:])

@@ -288,6 +288,7 @@ func TestToolchain(t *testing.T) {
 		{"older than the registry's protocol", one, "1.60.0", "", ""},
 		{"a nightly of that time", one, "nightly-2021-03-04", "", ""},
 		{"a table", one, "[toolchain]\nchannel = \"nightly-2026-01-02\"\ncomponents = [\"rustc-dev\", \"rustfmt\", \"--x\"]\n", "", "nightly-2026-01-02 [rustc-dev] false"},
+		{"components without end", one, "[toolchain]\nchannel = \"nightly-2026-01-02\"\ncomponents = [" + strings.Repeat("\"clippy\", ", 64) + "\"miri\"]\n", "", "nightly-2026-01-02 [] false"},
 		{"stable", one + "rust-version = \"1.91\"\n", "stable", "", "1.91.0 [] true"},
 		{"a path", one, "[toolchain]\npath = \"/opt/x\"\n", "", ""},
 		{"hostile", one, "../../x", "", ""},

@@ -132,7 +132,7 @@ func readPin(text string) chosen {
 		c.note = fmt.Sprintf("the toolchain %q is not known", report80(channel))
 		return c
 	}
-	for _, name := range file.Toolchain.Components {
+	for _, name := range file.Toolchain.Components[:min(len(file.Toolchain.Components), maxComponents)] {
 		if componentText.MatchString(name) && !slices.Contains(c.Components, name) && !editorial[name] {
 			c.Components = append(c.Components, name)
 		}
@@ -140,6 +140,9 @@ func readPin(text string) chosen {
 	slices.Sort(c.Components)
 	return c
 }
+
+// maxComponents is more than rustup knows for one platform.
+const maxComponents = 64
 
 // editorial are components that nobody needs for a test.
 var editorial = map[string]bool{"rustfmt": true, "clippy": true, "rust-analyzer": true, "rls": true, "rust-docs": true, "rustc": true, "cargo": true, "rust-std": true}

@@ -46,9 +46,15 @@ var (
 	hyphen     = regexp.MustCompile(`(\d[\w.]*)\s+-\s+(\d[\w.]*)`)
 )
 
+// maxRange bounds a range in bytes. One of megabytes would be read for each place that asks which node a package is for.
+const maxRange = 4 << 10
+
 // spans reads a manifest's range. Where it names a minor version only, all that follow of its major version will do. What cannot be read
-// says nothing.
+// says nothing, and neither does what is longer than any that people write.
 func spans(text string) []span {
+	if len(text) > maxRange {
+		return nil
+	}
 	var list []span
 	for alternative := range alternatives(text) {
 		s, any := span{high: endless}, false

@@ -61,6 +61,7 @@ func TestFindNode(t *testing.T) {
 		{"tested on a variable", pin(workflow, "          node-version: ${{ matrix.node }} # 12\n"), ""},
 		{"what the manifest rules out is not tested", tooltest.Tree{"package.json": `{"engines": {"node": ">=14"}}`, ".travis.yml": "node_js: 10"}, ""},
 		{"a package that no newer one runs", tooltest.Tree{"package.json": `{"devDependencies": {"gulp": "^3.9.1", "webpack": "~4"}}`}, "10.24.1"},
+		{"a range of megabytes", tooltest.Tree{"package.json": `{"engines": {"node": "` + strings.Repeat("1 || ", 1<<19) + `1"}}`}, ""},
 		{"a package that newer ones run", tooltest.Tree{"package.json": `{"devDependencies": {"gulp": "^4.0.0", "webpack": "latest"}}`}, ""},
 	} {
 		m, err := readManifest(scan(t, c.tree), "")

@@ -35,6 +35,25 @@ type Language struct {
 // MaxFile bounds the size in bytes of a file that is read for what it declares.
 const MaxFile = 4 << 20
 
+// Bounds in bytes of what file systems hold: of a name, and of a path with room for the folder that the tree is laid into.
+const (
+	maxName = 255
+	maxPath = 3840
+)
+
+// unfit reports whether a path can be laid into no folder. Git's objects may have such, and of megabytes.
+func unfit(name string) bool {
+	if len(name) > maxPath {
+		return true
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." || len(part) > maxName {
+			return true
+		}
+	}
+	return false
+}
+
 // Tree is a tree with the list of its files. Links are none of them.
 type Tree struct {
 	ctx   context.Context // of the one call that made it
@@ -43,11 +62,16 @@ type Tree struct {
 	dirs  map[string]bool
 }
 
-// Scan lists a tree. The context holds for everything that is read later.
+// Scan lists a tree. The context holds for everything that is read later. A tree that no file system holds has no recipe: it would look
+// like a fault of the sandbox, each time anew.
 func Scan(ctx context.Context, t replay.Tree) (*Tree, error) {
 	s := &Tree{ctx: ctx, tree: t, files: map[string]bool{}, dirs: map[string]bool{}}
+	var odd *string
 	err := t.Select(ctx, func(f replay.File) bool {
-		if f.Mode&fs.ModeSymlink != 0 {
+		if odd == nil && unfit(f.Path) {
+			odd = &f.Path
+		}
+		if odd != nil || f.Mode&fs.ModeSymlink != 0 {
 			return false
 		}
 		s.files[f.Path] = true
@@ -58,6 +82,10 @@ func Scan(ctx context.Context, t replay.Tree) (*Tree, error) {
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("listing the tree: %w", err)
+	}
+	if odd != nil {
+		begin := (*odd)[:min(len(*odd), 80)]
+		return nil, ErrNoRecipe{Reason: fmt.Sprintf("a path of the tree fits into no folder: %d bytes that begin with %q", len(*odd), begin)}
 	}
 	return s, nil
 }

@@ -1,6 +1,8 @@
 package project
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,25 @@ func TestTree(t *testing.T) {
 	}
 	if root, ok := tree.Nearest([]string{"a/b/x", "/../a/y", "z"}, "m"); root != "a" || !ok {
 		t.Errorf("nearest is %q, %v", root, ok)
+	}
+}
+
+// TestUnfit: a tree that can be laid into no folder has no recipe, whatever else is in it, and costs nothing. One that just can is read.
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("n", 255)
+	for _, c := range []struct {
+		path string
+		fits bool
+	}{
+		{name, true}, {name + "n/x", false}, {strings.Repeat("d/", 1919) + "x", true}, {strings.Repeat("d/", 2000) + "x", false},
+		{strings.Repeat("d/", 1<<20) + "x", false}, {"../config", false}, {"a/../b", false}, {"a//b", false}, {"..a", true}, {"a\nb", true},
+	} {
+		_, err := Scan(t.Context(), tooltest.Tree{c.path: "", "z/go.mod": "module m"})
+		var none ErrNoRecipe
+		if fits := err == nil; fits != c.fits || !fits && (!errors.As(err, &none) || len(none.Reason) > 400) {
+			t.Errorf("%.20q of %d bytes: %v", c.path, len(c.path), err)
+		}
 	}
 }
 

@@ -113,6 +113,9 @@ func cfgList(t *project.Tree, root, v string) ([]string, error) {
 
 var requirementsWord = regexp.MustCompile(`["'/]requirements?[\w./-]*\.(?:txt|pip)["']`)
 
+// maxSetup bounds a setup.py in bytes: the parser takes seconds and gigabytes for a few megabytes that are made for it.
+const maxSetup = 512 << 10
+
 // setupPy reads setup.py's syntax tree: the literal arguments of its call of setup(). What is computed there cannot be
 // read; if that is install_requires, the project is dynamic.
 func setupPy(t *project.Tree, root string, p *info) error {
@@ -122,6 +125,10 @@ func setupPy(t *project.Tree, root string, p *info) error {
 	}
 	p.twoToThree = strings.Contains(text, "use_2to3")
 	p.readsRequirements = requirementsWord.MatchString(text)
+	if len(text) > maxSetup {
+		p.dynamic = true
+		return nil
+	}
 	src := []byte(text)
 	tree, err := sitter.ParseCtx(context.Background(), src, python.GetLanguage())
 	if err != nil {

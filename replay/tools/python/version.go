@@ -57,9 +57,15 @@ type choice struct {
 	note   string
 }
 
+// maxSpecifier bounds a specifier in bytes. It is read for each version that there may be, and nobody writes one of megabytes.
+const maxSpecifier = 4 << 10
+
 // choose takes the newest interpreter that the project allows and is not newer than what it names as tested. If there is none it
 // takes the nearest one above, which runs what is older more often than not. Where a project allows none it is the nearest too.
 func choose(require string, named []version) choice {
+	if len(require) > maxSpecifier {
+		require = "" // what cannot be read allows all
+	}
 	top := version(0)
 	if len(named) > 0 {
 		top = slices.Max(named)

@@ -2,6 +2,7 @@ package python
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,18 @@ func TestChoiceLaws(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHugeWords: what nobody writes is not read for each version that there may be, and a setup.py of megabytes is not parsed.
+func TestHugeWords(t *testing.T) {
+	t.Parallel()
+	if c := choose(strings.Repeat("<3.10,", 1<<19), nil); c.version != interpreters[0].version || c.note != "" {
+		t.Errorf("a specifier of megabytes: %+v", c)
+	}
+	p := &info{}
+	if err := setupPy(scan(t, tooltest.Tree{"setup.py": strings.Repeat("'''", 1<<18)}), "", p); err != nil || !p.dynamic {
+		t.Errorf("a setup.py of 800 kB: %v, %+v", err, p)
+	}
 }
 
 func FuzzVersion(f *testing.F) {
