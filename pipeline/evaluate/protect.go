@@ -5,10 +5,9 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/miners/lang"
 	"sluice/pipeline"
+	"sluice/replay/tools/project"
 )
 
 // Why a path is taken out of a patch.
@@ -120,7 +119,7 @@ func tomlPytest(b []byte) any {
 	var doc struct {
 		Tool map[string]any `toml:"tool"`
 	}
-	if err := toml.Unmarshal(b, &doc); err != nil {
+	if err := project.DecodeTOML(string(b), &doc); err != nil {
 		return err.Error()
 	}
 	return doc.Tool["pytest"]

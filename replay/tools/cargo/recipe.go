@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay"
 	"sluice/replay/tools/project"
 )
@@ -181,7 +179,7 @@ func readConfig(t *project.Tree, root string) (config, error) {
 				return c, err
 			}
 			var m table
-			if _, err := toml.Decode(text, &m); text == "" || err != nil {
+			if err := project.DecodeTOML(text, &m); text == "" || err != nil {
 				continue // cargo will say what is wrong with it
 			}
 			c.add(m)

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay"
 	"sluice/replay/tools/project"
 )
@@ -108,7 +106,7 @@ func readPin(text string) chosen {
 	}
 	channel := strings.TrimSpace(text)
 	if strings.ContainsAny(channel, "[=\n") {
-		if _, err := toml.Decode(text, &file); err != nil {
+		if err := project.DecodeTOML(text, &file); err != nil {
 			return chosen{Components: []string{}, note: "the toolchain file cannot be read"}
 		}
 		channel = file.Toolchain.Channel

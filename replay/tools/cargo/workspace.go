@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay/tools/project"
 )
 
@@ -56,7 +54,7 @@ func readManifest(t *project.Tree, dir string) (table, error) {
 		return nil, err
 	}
 	var m table
-	if _, err := toml.Decode(text, &m); err != nil {
+	if err := project.DecodeTOML(text, &m); err != nil {
 		return nil, project.ErrNoRecipe{Reason: fmt.Sprintf("%s cannot be read: %s", name, project.FirstLine(err.Error()))}
 	}
 	return m, nil
@@ -130,7 +128,7 @@ func (w *workspace) readLock(t *project.Tree) error {
 		return err
 	}
 	var lock struct{ Version int }
-	if _, err := toml.Decode(text, &lock); err == nil { // else cargo will say what is wrong with it
+	if err := project.DecodeTOML(text, &lock); err == nil { // else cargo will say what is wrong with it
 		w.lockFormat = lock.Version
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
@@ -105,7 +104,7 @@ func readDep(text string) (list []pin) {
 	var f struct {
 		Projects []struct{ Name, Version, Revision string }
 	}
-	if _, err := toml.Decode(text, &f); err != nil {
+	if err := project.DecodeTOML(text, &f); err != nil {
 		return nil
 	}
 	for _, p := range f.Projects {

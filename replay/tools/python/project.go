@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay/tools/project"
 )
 
@@ -50,7 +48,7 @@ func readProject(t *project.Tree, root string) (*info, error) {
 	}
 	var doc table
 	if text != "" {
-		if _, err := toml.Decode(text, &doc); err != nil {
+		if err := project.DecodeTOML(text, &doc); err != nil {
 			return nil, project.ErrNoRecipe{Reason: fmt.Sprintf("%s cannot be read: %s", path.Join(root, "pyproject.toml"), project.FirstLine(err.Error()))}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay/tools/project"
 )
 
@@ -29,7 +27,7 @@ func pytestKeys(name, text string) map[string]string {
 	switch name {
 	case "pyproject.toml":
 		var doc table
-		if _, err := toml.Decode(text, &doc); err != nil {
+		if err := project.DecodeTOML(text, &doc); err != nil {
 			return nil
 		}
 		tool := doc.table("tool").table("pytest")

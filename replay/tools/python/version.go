@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
-
 	"sluice/replay/tools/project"
 )
 
@@ -321,7 +319,7 @@ func wantsPython(doc table) string {
 // decode reads TOML that nobody has checked; what cannot be read is empty.
 func decode(text string) table {
 	var doc table
-	if _, err := toml.Decode(text, &doc); err != nil {
+	if err := project.DecodeTOML(text, &doc); err != nil {
 		return nil
 	}
 	return doc
