@@ -35,11 +35,22 @@ func (d DiskOptions) withDefaults() DiskOptions {
 
 // DiskFree is how many bytes an engine's disk has free; known is false where the engine is not on this machine.
 func DiskFree(api *client.Client, info system.Info) (bytes uint64, known bool) {
-	var st syscall.Statfs_t
-	if !strings.HasPrefix(api.DaemonHost(), "unix://") || syscall.Statfs(info.DockerRootDir, &st) != nil {
-		return 0, false
+	st, known := disk(api, info)
+	return st.Bavail * uint64(st.Bsize), known
+}
+
+func disk(api *client.Client, info system.Info) (st syscall.Statfs_t, known bool) {
+	known = strings.HasPrefix(api.DaemonHost(), "unix://") && syscall.Statfs(info.DockerRootDir, &st) == nil
+	return st, known
+}
+
+// fits says whether an engine's disk can ever have so many bytes free: else all environments would be removed in vain.
+func fits(api *client.Client, info system.Info, least int64) error {
+	st, known := disk(api, info)
+	if all := st.Blocks * uint64(st.Bsize); known && uint64(least) > all {
+		return fmt.Errorf("%w: it has %s in all, and %s are to be free before anything begins", ErrNoSpace, humanize.Bytes(all), humanize.Bytes(uint64(least)))
 	}
-	return st.Bavail * uint64(st.Bsize), true
+	return nil
 }
 
 // room says whether there is space to begin something.

@@ -174,6 +174,9 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if err != nil {
 		return nil, err
 	}
+	if err := fits(api, info, o.Disk.Least); err != nil {
+		return nil, err
+	}
 	s := &Sandbox{
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),
 		limits:   merge(o.Limits, defaultLimits()),

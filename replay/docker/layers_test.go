@@ -81,6 +81,19 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// TestRoomThatCannotBe: a demand that no disk can meet is told before anything is removed for it.
+func TestRoomThatCannotBe(t *testing.T) {
+	t.Parallel()
+	newTest(t, Options{}).Close() // an engine answers
+	_, err := New(t.Context(), Options{Disk: DiskOptions{Least: 1 << 60, Evict: func(context.Context, int64) (int64, error) {
+		t.Error("environments were to be removed")
+		return 0, nil
+	}}})
+	if !errors.Is(err, ErrNoSpace) || !strings.Contains(err.Error(), "in all, and 1.2 EB are to be free") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestMissingImage: the line names the command that makes it, and no registry is asked for it.
 func TestMissingImage(t *testing.T) {
 	t.Parallel()
