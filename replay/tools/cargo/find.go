@@ -24,9 +24,9 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 			votes[dir]++
 		}
 	}
-	roots := map[string]int{}
+	roots, read := map[string]int{}, readers(t)
 	for dir, n := range votes {
-		root, err := climb(t, dir)
+		root, err := climb(t, dir, read)
 		if err != nil {
 			return "", err
 		}
@@ -101,8 +101,25 @@ func fixture(dir string) bool {
 	})
 }
 
+// readers reads each workspace once: a thousand touched packages may be of one.
+func readers(t *project.Tree) func(root string) (*workspace, error) {
+	type answer struct {
+		w   *workspace
+		err error
+	}
+	known := map[string]answer{}
+	return func(root string) (*workspace, error) {
+		a, ok := known[root]
+		if !ok {
+			a.w, a.err = readWorkspace(t, root)
+			known[root] = a
+		}
+		return a.w, a.err
+	}
+}
+
 // climb goes from a package to the root of its workspace.
-func climb(t *project.Tree, dir string) (string, error) {
+func climb(t *project.Tree, dir string, read func(string) (*workspace, error)) (string, error) {
 	m, err := readManifest(t, dir)
 	if err != nil {
 		return "", err
@@ -117,7 +134,7 @@ func climb(t *project.Tree, dir string) (string, error) {
 	}
 	for up := dir; up != ""; {
 		up = parent(up)
-		w, err := readWorkspace(t, up)
+		w, err := read(up)
 		if errors.As(err, new(project.ErrNoRecipe)) {
 			continue // no workspace, or one that nobody can compile
 		}

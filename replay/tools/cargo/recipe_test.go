@@ -3,8 +3,10 @@ package cargo
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -353,4 +355,25 @@ func TestPieces(t *testing.T) {
 			t.Fatal("something is lost")
 		}
 	})
+}
+
+// TestManyTouched: each workspace is read once, however many of its packages are touched.
+func TestManyTouched(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"Cargo.toml": "[workspace]\nmembers = [\"p/*\"]\n"}
+	var paths []string
+	for i := range 300 {
+		dir := fmt.Sprintf("p/c%d", i)
+		tree[dir+"/Cargo.toml"] = fmt.Sprintf("[package]\nname = \"c%d\"\nversion = \"0.1.0\"\n[dependencies]\nc%d = { path = \"../c%d\" }\n", i, (i+1)%300, (i+1)%300)
+		tree[dir+"/src/lib.rs"] = "#[test] fn a() {}"
+		paths = append(paths, dir+"/src/lib.rs")
+	}
+	p, start := scan(t, tree), time.Now()
+	root, err := Tool{}.Find(p, paths)
+	if root != "" || err != nil {
+		t.Errorf("%q, %v", root, err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
 }
