@@ -190,15 +190,18 @@ func useWork(t *project.Tree, dir, root, text string, m *goModule) error {
 	return replacements(dir, nil, work.Replace, m)
 }
 
-// usedBy lists the folders of the modules that a folder's go.work uses; none if one of them lies outside of the tree, or if it cannot be
-// read.
+// maxUsed bounds the modules of a workspace: all of them are read, and are inputs of the recipe.
+const maxUsed = 1000
+
+// usedBy lists the folders of the modules that a folder's go.work uses; none if one of them lies outside of the tree, if there are more than
+// maxUsed, or if it cannot be read.
 func usedBy(t *project.Tree, dir string) ([]string, error) {
 	text, err := t.Read(path.Join(dir, "go.work"))
 	if err != nil {
 		return nil, err
 	}
 	work, err := modfile.ParseWork("go.work", []byte(text), nil)
-	if err != nil {
+	if err != nil || len(work.Use) > maxUsed {
 		return nil, nil
 	}
 	var used []string

@@ -234,3 +234,14 @@ func refused(t *testing.T, tree tooltest.Tree, paths ...string) string {
 	}
 	return no.Reason
 }
+
+// TestGoWorkOfTooMany: a workspace of more modules than anybody has is not used.
+func TestGoWorkOfTooMany(t *testing.T) {
+	t.Parallel()
+	r := detect(t, tooltest.Tree{
+		"go.mod": "module m.org/a\n", "a_test.go": "package a\n", "go.work": "go 1.22\nuse (\n\t.\n" + strings.Repeat("\t./x\n", 1000) + ")\n",
+	})
+	if r.Env["GOWORK"] != "off" || len(r.Inputs) > 10 {
+		t.Errorf("%d inputs, GOWORK %q", len(r.Inputs), r.Env["GOWORK"])
+	}
+}
