@@ -84,7 +84,8 @@ func TestStopped(t *testing.T) {
 	e := newTest(t)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	script := `trap 'touch ` + dir + `/tidy' EXIT; trap 'exit 143' TERM; (sleep 60; touch ` + dir + `/late) & echo ready; wait`
+	// The child says that it is there: a shell that was just forked may lose a signal.
+	script := `trap 'touch ` + dir + `/tidy' EXIT; trap 'exit 143' TERM; (echo ready; sleep 60; touch ` + dir + `/late) & wait`
 	started := time.Now()
 	err := e.run(ctx, toolchains[1], BuildOptions{script: script, Log: func(string) { cancel() }})
 	cancel()
