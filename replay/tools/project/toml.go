@@ -27,7 +27,11 @@ func tomlDepth(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case '#':
-			i += lengthOr(strings.IndexByte(text[i:], '\n'), len(text)-i) - 1
+			n := strings.IndexByte(text[i:], '\n')
+			if n < 0 {
+				return deepest
+			}
+			i += n - 1
 		case '"', '\'':
 			i += tomlString(text[i:], c) - 1
 		case '.':
@@ -46,10 +50,17 @@ func tomlDepth(text string) int {
 
 // tomlString is the length of the string that a text begins with, its quotes included. One without end is the text's rest.
 func tomlString(s string, quote byte) int {
-	if long := strings.Repeat(string(quote), 3); strings.HasPrefix(s, long) {
-		return stringEnd(s, long, quote)
+	long := strings.Repeat(string(quote), 3)
+	if !strings.HasPrefix(s, long) {
+		return stringEnd(s, string(quote), quote)
 	}
-	return stringEnd(s, string(quote), quote)
+	n := stringEnd(s, long, quote)
+	for range 2 { // it may end in quotes of its own
+		if n < len(s) && s[n] == quote {
+			n++
+		}
+	}
+	return n
 }
 
 func stringEnd(s, quotes string, quote byte) int {
@@ -64,11 +75,4 @@ func stringEnd(s, quotes string, quote byte) int {
 		}
 	}
 	return len(s)
-}
-
-func lengthOr(n, otherwise int) int {
-	if n < 0 {
-		return otherwise
-	}
-	return n
 }
