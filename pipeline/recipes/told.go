@@ -60,46 +60,46 @@ func (c *climb) more(ctx context.Context, from Try, r replay.Recipe, t Trial) er
 	return c.ofItsDay(ctx)
 }
 
-// ofItsDay tries the heuristic recipe that works, with what it was told, as of the state's day, if files of tests cannot even be loaded.
+// ofItsDay tries the recipe that works as of the state's day, if files of tests cannot even be loaded.
 func (c *climb) ofItsDay(ctx context.Context) error {
 	if !c.found.OK || len(c.found.Trial.Report.Broken) == 0 {
 		return nil
 	}
+	as, r, ok, err := c.dated(ctx)
+	if err != nil || !ok || c.tried[r.Fingerprint] {
+		return err
+	}
+	t, err := c.l.try(ctx, c.q, c.state(), r, true)
+	if c.slow(as, r, err) {
+		return nil
+	}
+	if err == nil {
+		c.beside(as, r, t)
+	}
+	return err
+}
+
+// dated is the heuristic recipe as of the state's day, with what it was told if that is what works; false if there is none.
+func (c *climb) dated(ctx context.Context) (as Try, r replay.Recipe, ok bool, err error) {
 	day, err := c.date(ctx)
 	if err != nil {
-		return err
+		return as, r, false, err
 	}
-	g := made{rung: Dated}
-	as := g.asTry("original")
 	if c.found.Won() == Told {
-		dated, ok := tools.Dated(c.found.Recipe, day)
-		if !ok {
-			return nil
+		if r, ok = tools.Dated(c.found.Recipe, day); !ok {
+			return as, r, false, nil
 		}
-		if g.recipe, err = tools.Seal(ctx, c.tree, dated); err != nil {
-			return err
-		}
+		as = made{rung: Dated}.asTry("original")
 		as.From = Told
-	} else {
-		list, err := c.l.rungs(ctx, c.tree, c.base, day)
-		if err != nil || len(list) == 0 || list[len(list)-1].rung != Dated {
-			return err
-		}
-		g = list[len(list)-1]
-		as = g.asTry("original")
+		r, err = tools.Seal(ctx, c.tree, r)
+		return as, r, err == nil, err
 	}
-	if c.tried[g.recipe.Fingerprint] {
-		return nil
+	list, err := c.l.rungs(ctx, c.tree, c.base, day)
+	if err != nil || len(list) == 0 || list[len(list)-1].rung != Dated {
+		return as, r, false, err
 	}
-	t, err := c.l.try(ctx, c.q, c.state(), g.recipe, true)
-	if c.slow(as, g.recipe, err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	c.beside(as, g.recipe, t)
-	return nil
+	last := list[len(list)-1]
+	return last.asTry("original"), last.recipe, true, nil
 }
 
 // slow writes down that installing took too long beside a recipe that works, which stays: for want of a better one it is not unknown.
