@@ -50,7 +50,7 @@ var exitMeanings = []struct {
 	{exitInput, "bad input: not a repository, no such candidate or release, unreadable predictions"},
 	{exitNothing, "done, but nothing came out: no candidate was admitted or held, or none fits the selection"},
 	{exitIncomplete, "done in part: candidates failed, a budget was reached, something could not be fetched, or predictions are missing"},
-	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space, the network, a token (see sluice doctor)"},
+	{exitEnvironment, "something on this machine is missing: git, Docker, an image, disk space, the network, a token (see sluice doctor); or results cannot be written"},
 	{exitStore, "the store is absent, broken, in use, or was written by a newer sluice"},
 	{exitInterrupted, "interrupted; the next run goes on from there"},
 }
