@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"sluice/replay"
 	"sluice/replay/tools/gotest"
@@ -152,6 +156,58 @@ func TestWarm(t *testing.T) {
 			if strings.Contains(line, "/compile ") && strings.Contains(line, "-p m.org/a/lib") {
 				t.Errorf("%q: compiled again: %s", paths, line)
 			}
+		}
+	}
+}
+
+// TestCacheStaysWhole ages a prepared build cache by writing the day of its last clean-up into it: the go command takes nothing away, and
+// writes to no file that was there.
+func TestCacheStaysWhole(t *testing.T) {
+	t.Parallel()
+	r := detect(t, tooltest.Tree{"go.mod": "module m\n\ngo 1.21\n", "a_test.go": "package m\n"})
+	fill := r.Install[len(r.Install)-1]
+	cache := t.TempDir()
+	sh := func(args ...string) {
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "GOCACHE="+cache, "GOFLAGS=", "GO111MODULE=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	times := func() map[string]time.Time {
+		all := map[string]time.Time{}
+		err := filepath.WalkDir(cache, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && (strings.HasSuffix(p, "-a") || strings.HasSuffix(p, "-d")) {
+				all[p] = info.ModTime()
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	sh(append(slices.Clone(fill.Args[:4]), "unicode/utf8")...)
+	before := times()
+	long := []byte("1000000000")
+	if err := os.WriteFile(filepath.Join(cache, "trim.txt"), long, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sh("go", "build", "unicode/utf8")
+	if trimmed, err := os.ReadFile(filepath.Join(cache, "trim.txt")); err != nil || bytes.Equal(trimmed, long) {
+		t.Fatalf("the go command did not clean up: %q, %v", trimmed, err)
+	}
+	after := times()
+	if diff := cmp.Diff(before, after); len(before) < 2 || diff != "" {
+		t.Errorf("%d files, then %d:\n%s", len(before), len(after), diff)
+	}
+	for p, at := range before {
+		if at.Year() < 2099 {
+			t.Errorf("%s is of %v", p, at)
 		}
 	}
 }
