@@ -223,7 +223,7 @@ func (b *box) alone(ctx context.Context, w witness) (alone, known bool) {
 		if err != nil {
 			return false, false
 		}
-		if n <= 2 && b.settled(ctx) {
+		if n <= 2 && b.settled(ctx, w) {
 			return true, true
 		}
 	}
@@ -233,9 +233,10 @@ func (b *box) alone(ctx context.Context, w witness) (alone, known bool) {
 // settling is how long the first process of a container may take to start the one that waits, on a machine with much to do.
 const settling = 5 * time.Second
 
-// settled reports whether two processes are the container's own. Just after its start, the second one may be what a step left: then the list tells.
-func (b *box) settled(ctx context.Context) bool {
-	if b.s.o.Clock.Now().Sub(b.started) >= settling {
+// settled reports whether two processes are the container's own. Just after its start, the second one may be what a step left: then the witness
+// tells, or the engine's list.
+func (b *box) settled(ctx context.Context, w witness) bool {
+	if w.waits || b.s.o.Clock.Now().Sub(b.started) >= settling {
 		return true
 	}
 	top, err := b.s.api.ContainerTop(ctx, b.id, nil)

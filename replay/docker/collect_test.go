@@ -166,11 +166,14 @@ func TestParseWitness(t *testing.T) {
 		{"processes, without the one that asks", "processes 3\noom_kill 0\n" + df, witness{processes: 2}},
 		{"no count", "processes \noom_kill 0\n" + df, witness{}},
 		{"full", "oom_kill 0\nFilesystem x\noverlay   264212084  264200000  100  100% /\n", witness{full: true}},
+		{"its own", "processes 3\noom_kill 0\n" + df + "\ncommands\ninit\x00--\x00sleep\x00660\x00sleep\x00660\x00sh\x00", witness{processes: 2, waits: true}},
+		{"a stray", "processes 3\noom_kill 0\n" + df + "\ncommands\ninit\x00--\x00sleep\x00660\x00sleep\x00300\x00sh\x00", witness{processes: 2}},
+		{"told by a process", "\n\ncommands\nx\noom_kill 7\nprocesses 9\n", witness{}},
 		{"nothing", "", witness{}},
 		{"noise", "oom_kill x\noverlay a b c 1% /\n", witness{}},
 	}
 	for _, tt := range tests {
-		if got := parseWitness([]byte(tt.in)); got != tt.want {
+		if got := parseWitness([]byte(tt.in), []string{"sleep", "660"}); got != tt.want {
 			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
 		}
 	}

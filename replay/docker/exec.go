@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
@@ -161,12 +162,14 @@ type witness struct {
 	kills     int  // at the container's memory limit since it was started
 	full      bool // the disk under the container has no room
 	processes int  // in the container's control group, without the one that asks; 0: not known
+	waits     bool // the container's own second process is among them
 }
 
 // witnessScript prints the counters of the control group (version 2 or 1) and the room on the disk. It runs as root from
-// the image's own files, so the steps' user cannot answer in its place. Processes are counted before it has any of its own.
+// the image's own files, so the steps' user cannot answer in its place. Processes are counted before it has any of its own; what they are
+// called, which is theirs to say, comes last and is short.
 const witnessScript = `cd /sys/fs/cgroup; read n <pids.current || read n <pids/pids.current; echo processes $n
-cat memory.events memory/memory.oom_control; df -Pk /`
+cat memory.events memory/memory.oom_control; df -Pk /; [ "$n" != 3 ] || { echo; echo commands; cat /proc/[0-9]*/cmdline | head -c 4096; }`
 
 // witness asks; what cannot be read is not held against anyone. heard is false if there was no answer.
 func (b *box) witness(ctx context.Context) (w witness, heard bool) {
@@ -174,7 +177,7 @@ func (b *box) witness(ctx context.Context) (w witness, heard bool) {
 	if err != nil || len(out) == 0 {
 		return witness{}, false
 	}
-	return parseWitness(out), true
+	return parseWitness(out, waiting(b.spec.limits)), true
 }
 
 var (
@@ -186,11 +189,14 @@ var (
 // leastFree is the room, in KiB, below which a disk counts as full.
 const leastFree = 4 << 10
 
-func parseWitness(b []byte) witness {
+// parseWitness reads what the script printed in a container whose first process has the command own for an argument and starts it.
+func parseWitness(b []byte, own []string) witness {
+	b, commands, _ := bytes.Cut(b, []byte("\n\ncommands\n"))
 	free, known := number(freeBlocks, b)
 	kills, _ := number(oomCounter, b)
 	processes, _ := number(processCount, b)
-	return witness{kills: kills, full: known && free < leastFree, processes: max(0, processes-1)}
+	command := []byte(strings.Join(own, "\x00") + "\x00")
+	return witness{kills: kills, full: known && free < leastFree, processes: max(0, processes-1), waits: bytes.Count(commands, command) > 1}
 }
 
 func number(re *regexp.Regexp, b []byte) (n int, ok bool) {
