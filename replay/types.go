@@ -80,8 +80,8 @@ type Step struct {
 	MustPass bool `json:"must_pass,omitempty"`
 }
 
-// EnvFolders are where the sandboxes put {env}: tools name it in what they say, which reports must say alike.
-var EnvFolders = []string{"/opt/sluice-env", "/sluice/env"}
+// EnvFolder is where every sandbox that has a root of its own puts {env}: tools compile it into what they make and name it in what they say.
+const EnvFolder = "/sluice/env"
 
 // Limits bound one job. Zero values mean the sandbox's default.
 type Limits struct {

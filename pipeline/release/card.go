@@ -7,6 +7,7 @@ import (
 
 	"sluice/pipeline"
 	"sluice/pipeline/evaluate/stats"
+	"sluice/replay"
 	"sluice/store"
 )
 
@@ -26,7 +27,7 @@ func card(o Options, c *collected, e export) []byte {
 		"- `%s`: everything, sealed: never show it to an agent\n- `%s`: what an agent may see\n"+
 		"- `%s`: rows for SWE-bench 5; each further check has a file of its own\n- `%s`: digests, settings, seeds, what was left out\n\n",
 		InstancesFile, TasksFile, SWEbenchFile, manifestFile)
-	b.WriteString("A row's image holds the base state at `/testbed`, the prepared environment at `/opt/sluice-env`, and no later object.\n")
+	b.WriteString("A row's image holds the base state at `/testbed`, the prepared environment at `" + replay.EnvFolder + "`, and no later object.\n")
 	return []byte(b.String())
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Where a SWE-bench image holds what a sandbox calls {tree}, {env} and {out}.
-var imageFolders = strings.NewReplacer("{tree}", "/testbed", "{env}", "/opt/sluice-env", "{out}", "/tmp/out")
+var imageFolders = strings.NewReplacer("{tree}", "/testbed", "{env}", replay.EnvFolder, "{out}", "/tmp/out")
 
 // evalScript makes the script that the target runs after it applied the model's patch at /testbed: it lays the sealed
 // tests over whatever the model left at their paths, runs them between the two markers, and restores the paths. The

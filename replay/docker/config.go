@@ -21,7 +21,7 @@ import (
 // folder below it is found only by those who were told its name.
 const (
 	treeDir = "/testbed"
-	envDir  = "/opt/sluice-env"
+	envDir  = replay.EnvFolder
 	homeDir = envDir + "/home"
 	ioRoot  = "/sluice-io"
 	caFile  = "/run/sluice-ca.pem"
@@ -43,8 +43,9 @@ const (
 	labelOwner  = "sluice.owner"
 	labelRun    = "sluice.run"
 	labelJob    = "sluice.job"
-	labelEnv    = "sluice.env"  // on an environment: its fingerprint
-	labelBase   = "sluice.base" // on an environment: the id of the image it was built from
+	labelEnv    = "sluice.env"    // on an environment: its fingerprint
+	labelBase   = "sluice.base"   // on an environment: the id of the image it was built from
+	labelFolder = "sluice.folder" // on an environment: where its files believe that they are
 	labelState  = "sluice.state"
 	namePrefix  = "sluice-" // of containers
 	defaultUser = "10001:10001"

@@ -67,7 +67,7 @@ func TestNothingOfTheBuildIsLeft(t *testing.T) {
 		t.Errorf("variables of the image (-base +env):\n%s", d)
 	}
 	names := layer(t, s, env.ID)
-	for _, want := range []string{"opt/sluice-env/kept"} {
+	for _, want := range []string{"sluice/env/kept"} {
 		if !names[want] {
 			t.Errorf("%s is lost", want)
 		}

@@ -111,7 +111,7 @@ func sameArch(image, kernel string) bool {
 	return image == or(names[kernel], kernel)
 }
 
-// find returns the id of the fingerprint's image, or "" if there is none that was built from base; base "" is any.
+// find returns the id of the fingerprint's image, or "" if there is none that was built from base, in the folder of today; base "" is any.
 func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, error) {
 	in, err := s.api.ImageInspect(ctx, envRepository+":"+fingerprint)
 	if cerrdefs.IsNotFound(err) {
@@ -120,7 +120,7 @@ func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, e
 	if err != nil {
 		return "", engineError("looking for an environment", err)
 	}
-	if l := in.Config.Labels; l[labelEnv] != fingerprint || base != "" && l[labelBase] != base {
+	if l := in.Config.Labels; l[labelEnv] != fingerprint || l[labelFolder] != envDir || base != "" && l[labelBase] != base {
 		return "", nil
 	}
 	return in.ID, nil
@@ -289,7 +289,7 @@ func (b *box) commit(ctx context.Context, fingerprint, base, user string) (strin
 		Reference: envRepository + ":" + fingerprint,
 		Config: &container.Config{
 			Cmd: []string{"/bin/sh"}, WorkingDir: treeDir,
-			Labels: map[string]string{labelEnv: fingerprint, labelBase: base},
+			Labels: map[string]string{labelEnv: fingerprint, labelBase: base, labelFolder: envDir},
 		},
 	})
 	if err != nil {

@@ -116,13 +116,6 @@ func TestVisibleIsReadOnlyAndModest(t *testing.T) {
 	}
 }
 
-// TestEnvFolder: reports take the folder's name out of what tools say.
-func TestEnvFolder(t *testing.T) {
-	if !slices.Contains(replay.EnvFolders, envAt) {
-		t.Errorf("%s is in none of %q", envAt, replay.EnvFolders)
-	}
-}
-
 func TestLookPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

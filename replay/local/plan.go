@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sluice/replay"
 )
 
 // A mount is one action while the root of a step is built. Its kinds:
@@ -28,7 +30,7 @@ type mount struct {
 // Where things are in the root of a step: the same for all jobs, so that what they print and compile can be compared.
 const (
 	treeAt = "/testbed"
-	envAt  = "/sluice/env"
+	envAt  = replay.EnvFolder
 	homeAt = "/sluice/home"
 )
 

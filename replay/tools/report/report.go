@@ -85,21 +85,12 @@ func (s *Set) AnyBad() bool {
 	return false
 }
 
-// places stand for the folders of environments, so that what tools say of them is the same from every sandbox.
-var places = func() *strings.Replacer {
-	var pairs []string
-	for _, dir := range replay.EnvFolders {
-		pairs = append(pairs, dir+"/", "{env}/")
-	}
-	return strings.NewReplacer(pairs...)
-}()
-
-// Clip makes text fit to be stored: valid UTF-8, at most so many lines and bytes, no sandbox's own folder of environments.
+// Clip makes text fit to be stored: valid UTF-8, at most so many lines and bytes, no folder of environments.
 func Clip(s string, lines, limit int) string {
 	if len(s) > 4*limit {
 		s = s[:4*limit]
 	}
-	s = places.Replace(s)
+	s = strings.ReplaceAll(s, replay.EnvFolder+"/", "{env}/")
 	s = strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD"))
 	parts := strings.SplitAfterN(s, "\n", lines+1)
 	if len(parts) > lines {
