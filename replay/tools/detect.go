@@ -38,6 +38,7 @@ func Detect(ctx context.Context, t replay.Tree, o Options) (replay.Recipe, error
 	if err != nil {
 		return replay.Recipe{}, err
 	}
+	r.Notes = append(r.Notes, scanned.Notes()...)
 	r.Image = cmp.Or(o.Image, r.Image, Image(r.Runner))
 	if r.Base != nil {
 		r.Base.Image = r.Image

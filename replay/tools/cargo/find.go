@@ -67,7 +67,7 @@ func tested(t *project.Tree, root string) (bool, error) {
 		_, ok := below(root, f)
 		return ok && (strings.HasSuffix(f, ".rs") || path.Base(f) == manifestFile)
 	}
-	err := t.Each(inside, func(f replay.File) error {
+	err := t.Sources(inside, func(f replay.File) error {
 		if testCode.Match(f.Data) || bytes.Contains(f.Data, []byte("[[test]]")) {
 			return errFound
 		}

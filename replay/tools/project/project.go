@@ -35,6 +35,12 @@ type Language struct {
 // MaxFile bounds the size in bytes of a file that is read for what it declares.
 const MaxFile = 4 << 20
 
+// Bounds in bytes of the sources that are looked at for what no file declares: of one, since a longer one is data, and of all of a Tree.
+const (
+	maxSource  = 1 << 20
+	maxSources = 128 << 20
+)
+
 // Bounds in bytes of what file systems hold: of a name, and of a path with room for the folder that the tree is laid into.
 const (
 	maxName = 255
@@ -60,12 +66,15 @@ type Tree struct {
 	tree  replay.Tree
 	files map[string]bool
 	dirs  map[string]bool
+
+	looked int64           // bytes of sources that were looked at
+	passed map[string]bool // sources that were not
 }
 
 // Scan lists a tree. The context holds for everything that is read later. A tree that no file system holds has no recipe: it would look
 // like a fault of the sandbox, each time anew.
 func Scan(ctx context.Context, t replay.Tree) (*Tree, error) {
-	s := &Tree{ctx: ctx, tree: t, files: map[string]bool{}, dirs: map[string]bool{}}
+	s := &Tree{ctx: ctx, tree: t, files: map[string]bool{}, dirs: map[string]bool{}, passed: map[string]bool{}}
 	var odd *string
 	err := t.Select(ctx, func(f replay.File) bool {
 		if odd == nil && unfit(f.Path) {
@@ -113,6 +122,30 @@ func (t *Tree) Each(pick func(path string) bool, do func(replay.File) error) err
 		}
 		return do(f)
 	})
+}
+
+// Sources calls do as Each does, for files that are many and of which none is needed: they only hint at something. What is over the bounds
+// is left out, which Notes says.
+func (t *Tree) Sources(pick func(path string) bool, do func(replay.File) error) error {
+	return t.Each(pick, func(f replay.File) error {
+		size := int64(len(f.Data))
+		if size > maxSource || t.looked+size > maxSources {
+			t.passed[f.Path] = true
+			return nil
+		}
+		t.looked += size
+		return do(f)
+	})
+}
+
+// Notes say what of the tree was left out so far.
+func (t *Tree) Notes() []string {
+	if len(t.passed) == 0 {
+		return nil
+	}
+	first := slices.Min(slices.Collect(maps.Keys(t.passed)))
+	return []string{fmt.Sprintf("%d sources were not looked at, such as %.80q: one is longer than %d MiB, or all are longer than %d MiB",
+		len(t.passed), first, maxSource>>20, maxSources>>20)}
 }
 
 // Read returns a file's text; "" if there is none. A huge one counts as none: it declares nothing.

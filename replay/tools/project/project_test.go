@@ -2,6 +2,7 @@ package project
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -123,5 +124,33 @@ func TestDots(t *testing.T) {
 	}
 	if _, ok := Inside("a", "../../.b"); ok {
 		t.Error("a folder beside the tree's is in it")
+	}
+}
+
+// TestSources: a long source is data, and of many as much is looked at as is bounded. A recipe's notes say so.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	all := tooltest.Tree{"long.py": strings.Repeat("#", maxSource+1)}
+	for i := range maxSources/maxSource + 3 {
+		all[fmt.Sprintf("s%03d.py", i)] = strings.Repeat("#", maxSource)
+	}
+	tree, err := Scan(t.Context(), all)
+	if err != nil || tree.Notes() != nil {
+		t.Fatal(err, tree.Notes())
+	}
+	looked := 0
+	every := func(string) bool { return true }
+	if err := tree.Sources(every, func(replay.File) error { looked++; return nil }); err != nil || looked != maxSources/maxSource {
+		t.Errorf("%d sources were looked at, %v", looked, err)
+	}
+	if n := tree.Notes(); len(n) != 1 || !strings.HasPrefix(n[0], `4 sources were not looked at, such as "long.py"`) {
+		t.Errorf("notes %q", n)
+	}
+	few, err := Scan(t.Context(), tooltest.Tree{"a.py": "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := few.Sources(every, func(replay.File) error { return nil }); err != nil || few.Notes() != nil {
+		t.Errorf("a small tree has notes: %q, %v", few.Notes(), err)
 	}
 }

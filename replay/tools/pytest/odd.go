@@ -35,7 +35,7 @@ func oddFiles(t *project.Tree, root string) ([]string, error) {
 	odd := func(p string) bool {
 		return below(p) && testWord.MatchString(p) && plain.MatchString(path.Base(p)) && path.Base(p) != "setup.py"
 	}
-	err := t.Each(odd, func(f replay.File) error {
+	err := t.Sources(odd, func(f replay.File) error {
 		if holdsOne.Match(f.Data) {
 			names = append(names, path.Base(f.Path))
 		}

@@ -38,7 +38,7 @@ func lost(t *project.Tree, root string, named []version) ([]version, error) {
 		return named, nil
 	}
 	found := false
-	err := t.Each(sourcesOf(root), func(f replay.File) error {
+	err := t.Sources(sourcesOf(root), func(f replay.File) error {
 		found = found || asName.Match(f.Data)
 		return nil
 	})
@@ -60,7 +60,7 @@ func refuses(t *project.Tree, root string, named []version) (version, error) {
 		return 0, nil
 	}
 	least := version(0)
-	err := t.Each(sourcesOf(root), func(f replay.File) error {
+	err := t.Sources(sourcesOf(root), func(f replay.File) error {
 		inside, _ := strings.CutPrefix(f.Path, root+"/")
 		top := inside == "setup.py" || path.Base(inside) == "__init__.py" && strings.Count(strings.TrimPrefix(inside, "src/"), "/") == 1
 		if m := refusal.FindSubmatch(f.Data); top && m != nil {
@@ -82,7 +82,7 @@ func sourcesOf(root string) func(string) bool {
 func era(t *project.Tree, root string) (version, error) {
 	found := map[version]bool{}
 	modern := false
-	err := t.Each(sourcesOf(root), func(f replay.File) error {
+	err := t.Sources(sourcesOf(root), func(f replay.File) error {
 		modern = modern || three.Match(f.Data)
 		for _, r := range removals {
 			found[r.last] = found[r.last] || r.find.Match(f.Data)

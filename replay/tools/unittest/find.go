@@ -27,7 +27,7 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 		return "", err
 	}
 	s := signs{root: root, django: settings != ""}
-	if err := t.Each(func(p string) bool { return s.settings(p) || s.test(p) }, s.look); err != nil {
+	if err := t.Sources(func(p string) bool { return s.settings(p) || s.test(p) }, s.look); err != nil {
 		return "", err
 	}
 	switch {
