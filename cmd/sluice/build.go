@@ -207,8 +207,8 @@ func (a *app) printBuild(ctx context.Context, s *store.Store, family string, rep
 	a.say("%s: %s", rep.Repo, countStates(states))
 	spent := rep.Engine.Spent["test-run"]
 	if spent > 0 {
-		a.say("mining %s, engine %s for %s of test runs: %.2f of their sum", rep.Mining.Round(time.Millisecond),
-			rep.Engine.Wall.Round(time.Second), spent.Round(time.Second), rep.Engine.Wall.Seconds()/spent.Seconds())
+		a.say("mined in %s; then %s of test runs took %s", rep.Mining.Round(time.Millisecond),
+			spent.Round(time.Second), rep.Engine.Wall.Round(time.Second))
 	}
 	if rep.Engine.Busy > 0 {
 		a.say("%d candidates are in the hands of another sluice on this store", rep.Engine.Busy)

@@ -194,7 +194,8 @@ func newImagesGC(a *app) *cobra.Command {
 		Long: `Remove sluice's own images that have not been used for long, and nothing else: those older than --older, and, once all
 of them take more than --high, those used longest ago until they take no more than --low.
 
-With --run ID only what one run added goes, whatever its age and the marks; sluice images ls shows each environment's run.
+With --run ID only what one run added goes, whatever its age and the marks; sluice images ls shows each environment's run,
+and a run says its own with --verbose and with --json.
 
 An image that a container uses, that was used within --keep, or that you gave a name of your own stays, and so do the images of
 toolchains that are up to date. An environment that is gone is made anew when it is needed.`,

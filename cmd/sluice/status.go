@@ -44,6 +44,9 @@ func (a *app) status(ctx context.Context, family, repo string) error {
 			return err
 		}
 		a.printFunnel(rows)
+		if len(rows) == 0 && !a.opts.json {
+			a.say("no such candidate is stored: sluice build looks for some")
+		}
 		return nil
 	})
 }

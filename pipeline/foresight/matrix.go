@@ -20,6 +20,15 @@ type spec struct {
 	Target   []string      // test files; none: everything
 	Ahead    time.Duration // of the clock
 	Share    bool          // repeats have in common what they compile
+	Narrowed int           // the try of narrowing that its overlay is of; 0: the overlay is whole
+}
+
+// label names one of the repeats, for people.
+func (s spec) label(repeat int) string {
+	if s.Narrowed > 0 {
+		return fmt.Sprintf("%s narrowed (%d) #%d", s.Name, s.Narrowed, repeat)
+	}
+	return fmt.Sprintf("%s #%d", s.Name, repeat)
 }
 
 // shareFrom is how long a state's first run takes at least for its repeats to share what they compile. To make a shared layer takes about a
@@ -58,7 +67,7 @@ func (m *matrix) plan(ctx context.Context, s spec, repeat int) (recipes.Run, err
 		return p, err
 	}
 	p.Job = replay.Job{
-		Name: fmt.Sprintf("%s #%d", s.Name, repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
+		Name: s.label(repeat), Tree: tree, Overlays: s.Overlays, Limits: m.set.Limits, Ahead: s.Ahead,
 		Steps: append(canaries(p.Recipe, s.Ahead), p.Tool.Steps(p.Recipe, p.Target)...),
 	}
 	if s.Share {

@@ -52,10 +52,10 @@ func (m *matrix) originRound(ctx context.Context, t2 replay.Overlay, s *spec, ou
 	}
 	last := r
 	build := func(ctx context.Context, o replay.Overlay) (string, bool, error) {
-		s.Overlays, s.Target = []replay.Overlay{o}, overlayPaths(o)
+		out.Narrowed.Tried++
+		s.Overlays, s.Target, s.Narrowed = []replay.Overlay{o}, overlayPaths(o), out.Narrowed.Tried
 		var err error
 		last, err = m.runs(ctx, *s, 1)
-		out.Narrowed.Tried++
 		return brokenText(last.Report), len(last.Report.Broken) == 0, err
 	}
 	n, err := narrow.Loop(ctx, t2, narrow.Rounds{Narrow: tools.Narrow(m.env.Recipes[stateH1].Runner), Output: brokenText(r.Report), Build: build, Most: narrowTries})

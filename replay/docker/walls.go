@@ -93,9 +93,10 @@ type Settings struct {
 	Total    int64         `json:"total_bytes"`
 	Timeouts Timeouts      `json:"timeouts"`
 	Least    int64         `json:"least_free_bytes"`
+	Run      string        `json:"run"` // in the labels of what this Sandbox makes: see sluice images gc --run
 }
 
 // Settings returns them.
 func (s *Sandbox) Settings() Settings {
-	return Settings{s.Walls(), merge(s.o.Install, s.limits), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least}
+	return Settings{s.Walls(), merge(s.o.Install, s.limits), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least, s.run}
 }
