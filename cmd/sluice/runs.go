@@ -45,12 +45,12 @@ func (r testRun) summary() string {
 	return text
 }
 
-// text lays the run out for people: one test a line, then the compiler's words, then the log.
+// text lays the run out for people: one test a line, those first that did not pass, then the compiler's words, then the log.
 func (r testRun) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "building the source %s, building the tests %s, running them %s\n", r.Report.BuildSource, r.Report.BuildTests, r.Report.RunTests)
-	for _, t := range r.Report.Tests {
-		line := fmt.Sprintf("%-7s %s", t.Outcome, t.ID)
+	for _, t := range slices.SortedStableFunc(slices.Values(r.Report.Tests), passedLast) {
+		line := fmt.Sprintf("%s %s", t.Outcome, t.ID)
 		if t.Message != "" {
 			line += ": " + t.Message
 		}
@@ -63,4 +63,10 @@ func (r testRun) text() string {
 		fmt.Fprintf(&b, "log:\n%s", printable(r.Log))
 	}
 	return b.String()
+}
+
+// passedLast orders tests by whether there is more to say of them than that they passed.
+func passedLast(a, b replay.Test) int {
+	order := []replay.Outcome{replay.Skip, replay.Pass}
+	return slices.Index(order, a.Outcome) - slices.Index(order, b.Outcome)
 }
