@@ -14,7 +14,7 @@ func TestPlant(t *testing.T) {
 	for tool, want := range map[string]string{
 		"gotest": "_test.go", "pytest": ".py", "unittest": ".py", "mocha": "", "cargo": "", "maven": "", "ctest": "",
 	} {
-		got := plant(replay.Recipe{Runner: tool}, pipeline.Check{}, "word")
+		got := plant(replay.Recipe{Runner: tool}, pipeline.Check{}, replay.Overlay{}, "word")
 		switch {
 		case want == "" && len(got.files)+len(got.targets)+len(got.tests) > 0:
 			t.Errorf("%s: %+v", tool, got)

@@ -225,19 +225,46 @@ func (e *evaluator) check(ctx context.Context, inst pipeline.Instance, c pipelin
 	if err != nil {
 		return CheckResult{}, err
 	}
-	can := plant(inst.Recipe, c, digest(j.key + c.Name)[:12])
-	target := replay.Target{Paths: append(append([]string{}, c.Target...), can.targets...)}
-	res, err := e.o.Sandbox.Run(ctx, replay.Job{
-		Name: inst.ID + " " + c.Name, Tree: j.tree, Overlays: []replay.Overlay{j.model, sealed, {Files: can.files}},
-		Env: j.env, Steps: run.Steps(inst.Recipe, target), Limits: e.o.Limits,
-	})
+	x := checked{inst: inst, check: c, job: j, run: run, sealed: sealed}
+	can := plant(inst.Recipe, c, sealed, digest(j.key + c.Name)[:12])
+	rep, res, err := e.tests(ctx, x, can)
 	if err != nil {
 		return CheckResult{}, err
 	}
-	graded := grade(c, can, run.Parse(inst.Recipe, target, res))
+	alone := can.breaks(rep)
+	if alone { // its absence would accuse nobody, so that nothing is lost
+		can = planted{}
+		if rep, res, err = e.tests(ctx, x, can); err != nil {
+			return CheckResult{}, err
+		}
+	}
+	graded := grade(c, can, rep)
+	graded.Uncanaried = alone
 	if graded.State == OOM {
 		graded.Why += fmt.Sprintf(" of %d MiB", res.Conditions.Memory>>20)
 	}
 	graded.Log, err = e.writeLog(inst.ID, c.Name, j.key, res)
 	return graded, err
+}
+
+// checked is what the runs of one check have in common.
+type checked struct {
+	inst   pipeline.Instance
+	check  pipeline.Check
+	job    job
+	run    replay.Runner
+	sealed replay.Overlay
+}
+
+// tests runs the tests of a check, and those that were planted.
+func (e *evaluator) tests(ctx context.Context, x checked, can planted) (replay.Report, replay.Result, error) {
+	target := replay.Target{Paths: append(append([]string{}, x.check.Target...), can.targets...)}
+	res, err := e.o.Sandbox.Run(ctx, replay.Job{
+		Name: x.inst.ID + " " + x.check.Name, Tree: x.job.tree, Overlays: []replay.Overlay{x.job.model, x.sealed, {Files: can.files}},
+		Env: x.job.env, Steps: x.run.Steps(x.inst.Recipe, target), Limits: e.o.Limits,
+	})
+	if err != nil {
+		return replay.Report{}, res, err
+	}
+	return x.run.Parse(x.inst.Recipe, target, res), res, nil
 }

@@ -70,7 +70,9 @@ type CheckResult struct {
 	FailToPass List              `json:"fail_to_pass"`
 	PassToPass List              `json:"pass_to_pass"`
 	Broken     map[string]string `json:"broken,omitempty"` // what did not build, with the compiler's words
-	Log        string            `json:"log"`              // relative to the output folder
+	// Uncanaried says that the tests ran without ours that must fail: with them, they did not compile.
+	Uncanaried bool   `json:"uncanaried,omitempty"`
+	Log        string `json:"log"` // relative to the output folder
 }
 
 // Size returns how many tests the list holds.

@@ -13,6 +13,7 @@ import (
 	"sluice/replay"
 	"sluice/replay/narrow"
 	"sluice/replay/tools/ava"
+	"sluice/replay/tools/canary"
 	"sluice/replay/tools/cargo"
 	"sluice/replay/tools/ctest"
 	"sluice/replay/tools/gotest"
@@ -107,6 +108,15 @@ type (
 	// TestMatcher tells which tests of a report a test function of the sources is: itself, its subtests, its rows and invocations.
 	TestMatcher interface {
 		Matches(r replay.Recipe, f testid.Function, id string) bool
+	}
+	// Canarier writes tests of ours that can be laid among a project's.
+	Canarier interface {
+		// Neighbours are the test files of a recipe's project beside which they may be laid, by path.
+		Neighbours(t *project.Tree, r replay.Recipe) []string
+		// Canaries writes them. None: the tool knows no place where they are sure to break nothing.
+		Canaries(q canary.Request) []canary.File
+		// Unloadable is a file in another's place that cannot be loaded, which its report says with the word in it.
+		Unloadable(file, word string) replay.File
 	}
 )
 
