@@ -39,7 +39,7 @@ type Toolchain struct {
 	About    string   // who needs it
 	From     string   // toolchain of the same release that it is a layer on; "" is none
 	Suite    string   // Debian's release; "" is trixie
-	Packages []string // Debian's
+	Packages []string // Debian's; one with a hyphen at its end is kept out, as apt has it: the default JRE is what mvn would run on
 	// Programs are Debian packages that cannot be installed beside Packages: of each, only the program of its name is taken.
 	Programs []string
 	Bytes    int64 // about what it takes of the engine's disk beside From, as measured
@@ -69,7 +69,7 @@ var toolchains = []Toolchain{
 		"libgmock-dev libssl-dev zlib1g-dev"), Bytes: 120e6},
 	{Name: "python3.11", About: "Python up to 3.12", Suite: bookworm, Packages: strings.Fields(builders + python), Bytes: 500e6},
 	{Name: "python3.9", About: "Python up to 3.10, and Python 2", Suite: bullseye, Packages: strings.Fields(builders + python + "python2-dev virtualenv"), Bytes: 500e6},
-	{Name: "jdk25", About: "Java of JDK 22 to 25", From: Base, Packages: strings.Fields("openjdk-25-jdk-headless maven gradle"), Bytes: 450e6},
+	{Name: "jdk25", About: "Java of JDK 22 to 25", From: Base, Packages: strings.Fields("openjdk-25-jdk-headless maven gradle default-jre-headless-"), Bytes: 950e6},
 	{Name: "jdk17", About: "Java that JDK 21 is too new for, up to JDK 17", From: "python3.11", Suite: bookworm, Packages: strings.Fields("openjdk-17-jdk-headless maven gradle"), Bytes: 440e6},
 	{Name: "jdk11", About: "Java that JDK 17 is too new for", From: "python3.9", Suite: bullseye, Packages: strings.Fields("openjdk-11-jdk-headless maven gradle"), Bytes: 440e6},
 }
