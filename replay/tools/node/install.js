@@ -25,7 +25,7 @@ exec ${other} "$@"
   return folder
 }
 
-const elsewhere = /^(?:git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[\w.-]+\/[\w.-]+(?:#|$))/
+const elsewhere = /^(?:[\^~=]?\d+\.\d+\.\d+-security(?:\.\d+)?$|git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[\w.-]+\/[\w.-]+(?:#|$))/
 
 function loosen(folder) {
   for (const f of fs.readdirSync(folder, { withFileTypes: true })) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -114,7 +115,7 @@ func byLock(t *project.Tree, dir string, m *manifest, got manager) (manager, err
 			name = "npm-shrinkwrap.json"
 		}
 		text, err := read(name)
-		return npmOf(got, text), err
+		return npmOf(got, m, text), err
 	}
 	if has("bun.lock") || has("bun.lockb") {
 		got.note = "the lock file is bun's, which sluice does not run: versions are not locked"
@@ -172,10 +173,26 @@ func yarnOf(t *project.Tree, dir string, got manager, lock string) manager {
 	return made
 }
 
-func npmOf(got manager, lock string) manager {
+// npmOfImage is the major version of the npm that the base image has.
+const npmOfImage = 9
+
+var leadingMajor = regexp.MustCompile(`^[\^~>=]*\s*(\d+)`)
+
+// npmOf is the image's npm, but for lock files that it would resolve anew: those of version 1, and those of projects that want a later npm, which
+// leaves out optional peers that the image's says are missing.
+func npmOf(got manager, m *manifest, lock string) manager {
 	got.name, got.frozen = "npm", true
-	if l := npmLock.FindStringSubmatch(lock); got.install == "" && l != nil && l[1] == "1" {
+	if got.install != "" {
+		return got
+	}
+	if l := npmLock.FindStringSubmatch(lock); l != nil && l[1] == "1" {
 		got.install = "npm@" + npmOfOldest
+	} else if r := m.Engines["npm"]; plainRange.MatchString(r) {
+		if v := leadingMajor.FindStringSubmatch(r); v != nil {
+			if n, _ := strconv.Atoi(v[1]); n > npmOfImage { // digits
+				got.install = fmt.Sprintf("npm@%d", n)
+			}
+		}
 	}
 	return got
 }

@@ -43,6 +43,9 @@ func TestManager(t *testing.T) {
 		{"yarn 3, of which there is no package", tooltest.Tree{"package.json": `{}`, "yarn.lock": berry, ".yarn/releases/yarn-3.8.4.cjs": ""}, "berry @yarnpkg/cli-dist@3.8.5 true"},
 		{"old npm", tooltest.Tree{"package.json": `{}`, "package-lock.json": `{"lockfileVersion": 1}`}, "npm npm@6.14.18 true"},
 		{"npm that comes with node", tooltest.Tree{"package.json": `{}`, "package-lock.json": `{"lockfileVersion": 3}`}, "npm  true"},
+		{"a later npm", tooltest.Tree{"package.json": `{"engines": {"npm": ">=11.13.0"}}`, "package-lock.json": `{"lockfileVersion": 3}`}, "npm npm@11 true"},
+		{"a later npm, or the image's", tooltest.Tree{"package.json": `{"engines": {"npm": "^9 || ^10"}}`, "package-lock.json": `{"lockfileVersion": 3}`}, "npm  true"},
+		{"npm no later than", tooltest.Tree{"package.json": `{"engines": {"npm": "<11"}}`, "package-lock.json": `{"lockfileVersion": 3}`}, "npm  true"},
 		{"volta", tooltest.Tree{"package.json": `{"volta": {"yarn": "1.22.10"}}`, "yarn.lock": ""}, "yarn yarn@1.22.10 true"},
 		{"nothing", tooltest.Tree{"package.json": `{}`}, "npm  false"},
 		{"words that are no version", tooltest.Tree{"package.json": `{"packageManager": "npm@--x http://a", "volta": {"npm": "--x"}}`}, "npm  false"},
@@ -213,4 +216,22 @@ func FuzzCommands(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestElsewhere: what no registry needs to have may be left out; the same words are in install.js.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]bool{
+		"^1.2.3": false, "1.0.0-beta.2": false, "latest": false, "npm:x@1": false, "github:a/b": true, "a/b#main": true, "https://x.example/a.tgz": true,
+		"git+ssh://git@x.example/a": true, "^0.0.1-security": true, "0.0.1-security.0": true, "1.0.0-securityfix": false,
+	} {
+		if got := elsewhere.MatchString(spec); got != want {
+			t.Errorf("%s: %v", spec, got)
+		}
+	}
+	for _, words := range []string{`(?:[\^~=]?\d+\.\d+\.\d+-security(?:\.\d+)?$|git\+|git:`} {
+		if !strings.Contains(installProgram, words) || !strings.Contains(elsewhere.String(), words) {
+			t.Errorf("not in both: %s", words)
+		}
+	}
 }

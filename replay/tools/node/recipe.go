@@ -153,8 +153,9 @@ func localFolders(top string, m *manifest) []string {
 	return list
 }
 
-// elsewhere are specifiers of packages that no registry has.
-var elsewhere = regexp.MustCompile(`^(?:git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+(?:#|$))`)
+// elsewhere are specifiers of packages that no registry has, and of npm's own empty ones in place of malicious packages and of node's own modules,
+// which mirrors leave out.
+var elsewhere = regexp.MustCompile(`^(?:[\^~=]?\d+\.\d+\.\d+-security(?:\.\d+)?$|git\+|git:|git@|github:|gitlab:|bitbucket:|https?:|[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+(?:#|$))`)
 
 func notes(pm manager, m *manifest) []string {
 	var list []string
