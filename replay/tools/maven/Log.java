@@ -8,6 +8,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.maven.plugin.AbstractMojoExecutionException;
 import org.apache.maven.project.MavenProject;
@@ -16,6 +17,7 @@ import org.apache.maven.project.MavenProject;
 class Log {
     static Path top;
     static int tested;
+    private static final Map<String, String> beside = new LinkedHashMap<>(); // folders of modules that are not below the top, and their names from there
     private static final int WORDS = 64 << 10;
 
     static String dir(MavenProject p) {
@@ -26,6 +28,9 @@ class Log {
     }
 
     static void module(int n, MavenProject p) {
+        if (p.getBasedir() != null && !p.getBasedir().toPath().startsWith(top)) {
+            beside.put(p.getBasedir() + "/", dir(p) + "/");
+        }
         line("e", "module", "n", "" + n, "dir", dir(p), "name", p.getArtifactId());
     }
 
@@ -44,6 +49,9 @@ class Log {
         String s = b.toString();
         if (top != null) {
             s = s.replace("file://" + top + "/", "").replace(top + "/", "");
+            for (Map.Entry<String, String> e : beside.entrySet()) {
+                s = s.replace("file://" + e.getKey(), e.getValue()).replace(e.getKey(), e.getValue());
+            }
         }
         if (System.getProperty("sluice.reports") != null) {
             s = s.replace(System.getProperty("sluice.reports"), "reports");
@@ -60,7 +68,8 @@ class Log {
     }
 
     private static String relative(Path f) {
-        return f.startsWith(top) ? top.relativize(f).toString() : f.toString();
+        boolean ours = f.startsWith(top) || beside.keySet().stream().anyMatch(f::startsWith);
+        return ours ? top.relativize(f).toString() : f.toString();
     }
 
     static synchronized void line(String... pairs) {

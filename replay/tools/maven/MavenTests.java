@@ -43,6 +43,9 @@ public class MavenTests extends AbstractMavenLifecycleParticipant {
 
     @Override
     public void afterProjectsRead(MavenSession session) {
+        if (session.getTopLevelProject().getBasedir() == null) {
+            return; // there is no pom, which Maven says itself
+        }
         session.getRequest().setReactorFailureBehavior(MavenExecutionRequest.REACTOR_FAIL_NEVER);
         Log.top = session.getTopLevelProject().getBasedir().toPath();
         int n = 0;

@@ -1,6 +1,7 @@
 package maven
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -24,16 +25,34 @@ var errTooMany = project.ErrNoRecipe{Reason: fmt.Sprintf("the Maven project has 
 type pom struct {
 	Group      string     `xml:"groupId"`
 	Artifact   string     `xml:"artifactId"`
+	Version    string     `xml:"version"`
 	Packaging  string     `xml:"packaging"`
 	Parent     parent     `xml:"parent"`
 	Modules    []string   `xml:"modules>module"`
 	Properties properties `xml:"properties"`
 	Plugins    []plugin   `xml:"build>plugins>plugin"`
 	Managed    []plugin   `xml:"build>pluginManagement>plugins>plugin"`
+
+	Dependencies        []dependency `xml:"dependencies>dependency"`
+	ManagedDependencies []dependency `xml:"dependencyManagement>dependencies>dependency"`
 }
 
+// group is the pom's own, or else its parent's, as is its version.
+func (p *pom) group() string { return cmp.Or(p.Group, p.Parent.Group) }
+
+func (p *pom) version() string { return cmp.Or(p.Version, p.Parent.Version) }
+
 type parent struct {
-	Group string `xml:"groupId"`
+	Group    string `xml:"groupId"`
+	Artifact string `xml:"artifactId"`
+	Version  string `xml:"version"`
+}
+
+type dependency struct {
+	Group    string `xml:"groupId"`
+	Artifact string `xml:"artifactId"`
+	Version  string `xml:"version"`
+	Scope    string `xml:"scope"`
 }
 
 type plugin struct {
@@ -121,35 +140,66 @@ func reactor(t *project.Tree, dir string) ([]module, error) {
 	return list, nil
 }
 
-// top is the folder of the outermost pom that has the one in dir among its modules.
+// top is the folder of the outermost pom that has the one in dir among its modules. Where none of those above has it, it is one that
+// lies apart: of a flat layout, whose pom names its modules by "../a".
 func top(t *project.Tree, dir string) (string, error) {
 	best := dir
 	for up := dir; up != ""; {
 		up = project.Dir(up)
-		if !t.Has(path.Join(up, pomFile)) {
-			continue
-		}
 		list, err := reactor(t, up)
 		if err != nil {
 			return "", err
 		}
-		if slices.ContainsFunc(list, func(m module) bool { return m.dir == dir }) {
+		if has(list, dir) {
 			best = up
 		}
 	}
-	return best, nil
+	if best != dir || dir == "" {
+		return best, nil
+	}
+	var beside []string
+	for f := range t.Files() {
+		if d := project.Dir(f); path.Base(f) == pomFile && d != dir && !resource(f) && project.Dir(d) == project.Dir(dir) {
+			beside = append(beside, d)
+		}
+	}
+	if len(beside) > maxBeside {
+		return dir, nil
+	}
+	slices.Sort(beside)
+	for _, d := range beside {
+		list, err := reactor(t, d)
+		if err != nil {
+			return "", err
+		}
+		if has(list, dir) && agree(list) {
+			return d, nil
+		}
+	}
+	return dir, nil
+}
+
+// agree says whether all modules name the version of the first one where it is their parent: if not, Maven builds none of them.
+func agree(list []module) bool {
+	top := list[0].pom
+	return !slices.ContainsFunc(list, func(m module) bool {
+		p := m.pom.Parent
+		return p.Group == top.Group && p.Artifact == top.Artifact && p.Version != top.Version
+	})
+}
+
+// maxBeside bounds the folders side by side that may have the pom of a flat layout.
+const maxBeside = 200
+
+func has(list []module, dir string) bool {
+	return slices.ContainsFunc(list, func(m module) bool { return m.dir == dir })
 }
 
 var variable = regexp.MustCompile(`^\$\{([^${}]+)\}$`)
 
 // level is the newest Java that modules say they are for; 0 if none says.
 func level(list []module) int {
-	all := properties{}
-	for _, m := range slices.Backward(list) {
-		for k, v := range m.pom.Properties {
-			all[k] = v
-		}
-	}
+	all := merged(list)
 	best := 0
 	add := func(s string) {
 		for range 5 {
@@ -184,6 +234,7 @@ var (
 	toolchain = regexp.MustCompile(`^[\[(]?\s*(?:1\.)?(\d{1,2})\b`)
 	// Newer JDKs than 17 let nobody set a security manager while a program runs.
 	manager = regexp.MustCompile(`-Djava\.security\.manager|surefire\.security\.manager|<java\.security\.manager>`)
+	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
 )
 
 // lastManager is the last JDK in which tests may set a security manager (JEP 411).
@@ -204,7 +255,7 @@ func asks(t *project.Tree, root string, list []module) (jvm.Asked, error) {
 					a.Bound(n, fmt.Sprintf("its toolchain is JDK %d", n))
 				}
 			case "maven-surefire-plugin":
-				if manager.MatchString(x.Words) {
+				if manager.MatchString(comment.ReplaceAllString(x.Words, "")) {
 					a.Bound(lastManager, "its tests have a security manager")
 				}
 			}

@@ -39,6 +39,11 @@ func TestFind(t *testing.T) {
 		"core/src/test/resources/pom.xml": pom(""),
 	}
 	below := tooltest.Tree{"java/pom.xml": pom("<modules><module>core</module></modules>"), "java/core/pom.xml": pom(""), "README": ""}
+	flat := tooltest.Tree{
+		"all/pom.xml": pom("<modules><module>../all.core</module></modules>"), "all.core/pom.xml": pom("<parent><relativePath>../all</relativePath></parent>"),
+		"apart/pom.xml": pom(""), "old/pom.xml": pom("<version>2</version><modules><module>../old.core</module></modules>"),
+		"old.core/pom.xml": pom("<parent><groupId>org.x</groupId><artifactId>p</artifactId><version>1</version></parent>"),
+	}
 	for _, c := range []struct {
 		name, want string
 		tree       tooltest.Tree
@@ -48,6 +53,9 @@ func TestFind(t *testing.T) {
 		{"module", "", modules, []string{"ext/a/src/test/java/ATest.java"}},
 		{"resource", "", modules, []string{"core/src/test/resources/pom.xml"}},
 		{"apart", "tools", modules, []string{"tools/src/test/java/ATest.java"}},
+		{"flat", "all", flat, []string{"all.core/src/main/java/A.java"}},
+		{"flat, of another version", "old.core", flat, []string{"old.core/src/main/java/A.java"}},
+		{"beside a flat one", "apart", flat, []string{"apart/src/main/java/A.java"}},
 		{"below", "java", below, []string{"java/core/src/main/java/A.java"}},
 	} {
 		r := detect(t, c.tree, c.paths...)
@@ -99,6 +107,7 @@ func TestJDK(t *testing.T) {
 		{level, ".java-version", "21", jvm.Image, ""},
 		{level + plugin("maven-toolchains-plugin", "<toolchains><jdk><version>[1.8,12)</version></jdk></toolchains>"), "", "", "sluice/jdk11:bullseye", "is for JDK 11: its toolchain is JDK 8"},
 		{level + plugin("maven-surefire-plugin", "<argLine>-Djava.security.manager=x</argLine>"), "", "", "sluice/jdk17:bookworm", "is for JDK 17: its tests have a security manager"},
+		{level + plugin("maven-surefire-plugin", "<!-- <argLine>\n-Djava.security.manager=x</argLine> -->"), "", "", jvm.Image, ""},
 	} {
 		tree := tooltest.Tree{"pom.xml": pom(c.body)}
 		if c.file != "" {
@@ -169,6 +178,50 @@ func TestSelection(t *testing.T) {
 		if got := strings.Join(args[i+1:len(args)-1], " "); got != c.want || args[len(args)-1] != "test" || !slices.Contains(args, "-o") {
 			t.Errorf("%s: %q", c.name, got)
 		}
+	}
+}
+
+// TestFlat: a module beside the root is named, and chosen, from the root.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	tree := tooltest.Tree{"all/pom.xml": pom("<modules><module>../all.core</module></modules>"), "all.core/pom.xml": pom("")}
+	r := detect(t, tree, "all.core/src/main/java/A.java")
+	if got := r.Env["SLUICE_MODULES"]; got != "\n../all.core" {
+		t.Errorf("modules %q", got)
+	}
+	run, err := tools.For(r.Runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := run.Steps(r, replay.Target{Paths: []string{"all.core/src/test/java/org/x/ATest.java", "apart/src/test/java/BTest.java"}})
+	if got := strings.Join(steps[0].Args, " "); steps[0].Dir != "all" || !strings.HasSuffix(got, " -Dtest=org/x/ATest -pl ../all.core -am test") {
+		t.Errorf("in %s: %s", steps[0].Dir, got)
+	}
+}
+
+// TestSnapshots: versions in the making that other projects had are named for Install; what the poms' own properties do not say, and what
+// cannot be a folder, is not.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	dependency := func(group, artifact, version, scope string) string {
+		return "<dependency><groupId>" + group + "</groupId><artifactId>" + artifact + "</artifactId><version>" + version + "</version><scope>" + scope + "</scope></dependency>"
+	}
+	root := "<parent><groupId>org.base</groupId><artifactId>base</artifactId><version>2.1-SNAPSHOT</version></parent><version>${own}</version>" +
+		"<properties><own>1-SNAPSHOT</own><y.version>3.${y}</y.version><y>4-SNAPSHOT</y></properties><modules><module>a</module></modules><dependencyManagement><dependencies>" +
+		dependency("org.y", "bom", "${y.version}", "import") + dependency("org.y", "y", "${y.version}", "") + "</dependencies></dependencyManagement>"
+	a := "<parent><groupId>org.x</groupId><artifactId>p</artifactId><version>1-SNAPSHOT</version></parent><artifactId>a</artifactId><dependencies>" +
+		dependency("org.x", "p", "${project.version}", "") + dependency("org.x", "outside", "${project.version}", "") + dependency("org.z", "z", "1.0", "") +
+		dependency("org.z", "..", "1-SNAPSHOT", "") + dependency("org z", "z", "1-SNAPSHOT", "") + dependency("${z}", "z", "1-SNAPSHOT", "") + "</dependencies>"
+	r := detect(t, tooltest.Tree{"pom.xml": pom(root), "a/pom.xml": "<project>" + a + "</project>"})
+	want := "dependency org.x:outside:1-SNAPSHOT\ndependency org.y:y:3.4-SNAPSHOT\nparent org.base:base:2.1-SNAPSHOT\nparent org.y:bom:3.4-SNAPSHOT"
+	if d := cmp.Diff(want, r.Install[0].Env["SLUICE_SNAPSHOTS"]); d != "" {
+		t.Error(d)
+	}
+	if n := strings.Join(r.Notes, ";"); !strings.Contains(n, "asks for 4 versions in the making") {
+		t.Error(n)
+	}
+	if r := detect(t, tooltest.Tree{"pom.xml": pom("<version>1-SNAPSHOT</version>")}); len(r.Install[0].Env) > 0 || len(r.Notes) > 0 {
+		t.Errorf("of a project that wants none: %v %q", r.Install[0].Env, r.Notes)
 	}
 }
 

@@ -5,6 +5,7 @@ package maven_test
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"sluice/replay"
@@ -14,13 +15,14 @@ import (
 	"sluice/replay/tools/tooltest"
 )
 
-// modulesTree is two modules, of which one uses the other. The tests look at what they have and spoil it.
-func modulesTree(answer string) tooltest.Tree {
+// modulesTree is two modules, of which one uses the other, with their parent above or, if flat, beside them; then it wants versions in the
+// making that have long been released, too. The tests look at what they have and spoil it.
+func modulesTree(answer string, flat bool) tooltest.Tree {
 	module := func(name, dependencies string) string {
 		return "<project><modelVersion>4.0.0</modelVersion><parent><groupId>org.x</groupId><artifactId>p</artifactId><version>1</version></parent>" +
 			"<artifactId>" + name + "</artifactId><dependencies>" + dependencies + "</dependencies></project>"
 	}
-	return tooltest.Tree{
+	tree := tooltest.Tree{
 		"pom.xml": "<project><modelVersion>4.0.0</modelVersion><groupId>org.x</groupId><artifactId>p</artifactId><version>1</version><packaging>pom</packaging>" +
 			"<modules><module>a</module><module>b</module></modules><properties><maven.compiler.release>11</maven.compiler.release>" +
 			"<project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties></project>",
@@ -41,6 +43,16 @@ public class BTest {
 }
 `,
 	}
+	if flat {
+		parent := "<parent><groupId>org.sonatype.oss</groupId><artifactId>oss-parent</artifactId><version>9-SNAPSHOT</version><relativePath/></parent>"
+		tree["all/pom.xml"] = strings.NewReplacer("<module>", "<module>../", "<groupId>org.x<", parent+"<groupId>org.x<").Replace(tree["pom.xml"])
+		delete(tree, "pom.xml")
+		for _, name := range []string{"a/pom.xml", "b/pom.xml"} {
+			tree[name] = strings.ReplaceAll(tree[name], "</parent>", "<relativePath>../all</relativePath></parent>")
+			tree[name] = strings.ReplaceAll(tree[name], "4.13.2", "4.13.2-SNAPSHOT")
+		}
+	}
+	return tree
 }
 
 // localBox is a sandbox of this machine, if it has what the image has.
@@ -74,7 +86,7 @@ func TestModules(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) tooltest.Box{"docker": engine, "local": localBox} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t)
-			states(t, b)
+			states(t, b, name == "local")
 			if len(b.Made) != 1 {
 				t.Errorf("states that differ in sources only have %d environments", len(b.Made))
 			}
@@ -82,10 +94,10 @@ func TestModules(t *testing.T) {
 	}
 }
 
-func states(t *testing.T, b tooltest.Box) {
+func states(t *testing.T, b tooltest.Box, flat bool) {
 	t.Helper()
 	for answer, want := range map[string]string{"1": "pass", "2": "fail assertion"} {
-		tree := modulesTree(answer)
+		tree := modulesTree(answer, flat)
 		r := detect(t, tree, "a/src/main/java/org/x/A.java")
 		run, err := tools.For(r.Runner)
 		if err != nil {

@@ -7,6 +7,7 @@ package maven
 import (
 	_ "embed"
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -118,7 +119,12 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 		r.Notes = append(r.Notes, "has integration tests (Failsafe), which are not run")
 	}
 	r.Base = base(asked.Level)
-	r.Install = []replay.Step{{Name: "dependencies", Dir: root, MustPass: true, Args: installing("install.sh")}}
+	step := replay.Step{Name: "dependencies", Dir: root, MustPass: true, Args: installing("install.sh")}
+	if s := snapshots(list); len(s) > 0 {
+		step.Env = map[string]string{snapshotsVar: strings.Join(s, "\n")}
+		r.Notes = append(r.Notes, fmt.Sprintf("asks for %d versions in the making of other projects', and gets their releases if these cannot be had", len(s)))
+	}
+	r.Install = []replay.Step{step}
 	return r, nil
 }
 
@@ -143,8 +149,13 @@ func uses(p *pom, artifact string) bool {
 	return slices.ContainsFunc(slices.Concat(p.Plugins, p.Managed), func(x plugin) bool { return x.Artifact == artifact })
 }
 
-func relative(root, dir string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
+// relative is a folder or file as it is named from inside the root; "" is the root itself. In a flat layout it begins with "../".
+func relative(root, name string) string {
+	rel := strings.TrimPrefix(project.Relative(root, name), "./")
+	if rel == "." {
+		return ""
+	}
+	return rel
 }
 
 // command is Maven with our extension.
@@ -203,10 +214,7 @@ func (Tool) Names(t *project.Tree, paths []string) ([]string, error) {
 	}
 	var names []string
 	for _, m := range list {
-		group := m.pom.Group
-		if group == "" {
-			group = m.pom.Parent.Group
-		}
+		group := m.pom.group()
 		if group != "" && m.pom.Artifact != "" && !strings.Contains(group+m.pom.Artifact, "${") {
 			names = append(names, group+":"+m.pom.Artifact)
 		}
@@ -234,11 +242,8 @@ func selection(r replay.Recipe, t replay.Target) []string {
 	modules, classes := map[string]bool{}, map[string]bool{}
 	known := strings.Split(r.Env[modulesVar], "\n")
 	for _, p := range jvm.Tests(t.Paths) {
-		rel, ok := strings.CutPrefix(p, r.Root+"/")
-		if r.Root == "" {
-			rel, ok = p, true
-		}
-		if !ok {
+		rel := relative(r.Root, p)
+		if strings.HasPrefix(rel, "../") && owner(known, "", rel) == "" {
 			continue
 		}
 		dir, class, laidOut := jvm.Split(rel)
