@@ -63,7 +63,7 @@ func (Tool) Recipe(t *project.Tree, root string) (replay.Recipe, error) {
 func (Tool) Steps(r replay.Recipe, t replay.Target) []replay.Step {
 	words, options := node.Words(r)
 	args, _ := kept.SplitFiles(words)
-	args = append(args, "--ci", "--runInBand", "--forceExit", "--coverage=false", "--watchAll=false", "--reporters=@reporter@")
+	args = append(args, "--ci", "--runInBand", "--forceExit", "--coverage=false", "--watchAll=false", "--bail=0", "--reporters=@reporter@")
 	run := node.Run{Package: "jest", Bin: "jest", Node: options, Report: reportFile, Reporter: node.ReporterHead + reporter, Ext: ".js"}
 	if list := node.Files(r.Root, t.Paths, node.StrictTest); len(list) > 0 {
 		args, run.Files = append(args, "--runTestsByPath"), list

@@ -58,6 +58,10 @@ function report(files, errors) {
 const order = f => (f.filepath || '') + '\u0000' + (f.projectName || '')
 
 module.exports = class Reporter {
+  onInit(v) { // the project's wish to stop at a failure would leave tests out
+    for (const c of [v, ...(v && v.projects || [])]) if (c && c.config) c.config.bail = 0
+  }
+
   onFinished(files, errors) { // before version 4
     if (!this.told) report(files, errors)
     this.told = true
