@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the evaluator's: raise it when the same patch may get another result. It is part of every cached key.
-const Version = 1
+const Version = 2
 
 // Options are the settings of an evaluation. Release, Tree, Sandbox, Runner, Out and Clock must be set.
 type Options struct {

@@ -115,7 +115,8 @@ type (
 		Neighbours(t *project.Tree, r replay.Recipe) []string
 		// Canaries writes them. None: the tool knows no place where they are sure to break nothing.
 		Canaries(q canary.Request) []canary.File
-		// Unloadable is a file in another's place that cannot be loaded, which its report says with the word in it.
+		// Unloadable is a file in another's place that cannot be loaded, which its report says with the word in it. One without a path:
+		// the tool knows none for that place.
 		Unloadable(file, word string) replay.File
 	}
 )
