@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/volume"
+	"github.com/docker/docker/client"
 	"golang.org/x/sync/errgroup"
 
 	"sluice/internal/process"
@@ -38,6 +39,16 @@ func (s *Sandbox) cleanUp(ctx context.Context) {
 	if err := s.reap(ctx); err != nil && ctx.Err() == nil {
 		s.o.Warn("removing what dead processes left: " + err.Error())
 	}
+}
+
+// Reap removes from an engine what dead processes of this host left, and nothing else.
+func Reap(ctx context.Context, api *client.Client) error {
+	self, err := process.Self()
+	if err != nil {
+		return err
+	}
+	s := &Sandbox{api: api, o: Options{Timeouts: Timeouts{}.withDefaults()}, owner: self.String(), run: randomName()}
+	return s.reap(ctx)
 }
 
 // reap removes what dead processes of this host left: containers, unnamed images, volumes and networks with our labels.
@@ -75,8 +86,8 @@ func named(c container.Summary) bool {
 	return slices.ContainsFunc(c.Names, ourName.MatchString)
 }
 
-// ourName matches the names of containers, as engines list them.
-var ourName = regexp.MustCompile(`^/` + namePrefix + `[0-9a-f]{24}$`)
+// ourName matches the names of containers, as engines list them: those of jobs, and those that images of toolchains are made in.
+var ourName = regexp.MustCompile(`^/` + namePrefix + `([0-9a-f]{24}|sluiceimage[0-9A-Za-z]{6})$`)
 
 // each removes things in parallel. One that is gone already, or is being removed, is as good as removed.
 func each(ctx context.Context, ids []string, remove func(context.Context, string) error) error {

@@ -59,7 +59,7 @@ func TestDeadContainer(t *testing.T) {
 // TestNamed: a container of an image of ours inherits its labels, and may be a bystander's all the same.
 func TestNamed(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"/" + namePrefix + randomName(): true, "/eager_hopper": false, "/my-sluice-box": false, "/sluice-box": false, "/x/sluice-" + randomName(): false, "": false} {
+	for name, want := range map[string]bool{"/" + namePrefix + randomName(): true, "/sluice-sluiceimagew17PN4": true, "/sluice-sluiceimage": false, "/eager_hopper": false, "/my-sluice-box": false, "/sluice-box": false, "/x/sluice-" + randomName(): false, "": false} {
 		if got := named(container.Summary{Names: []string{name}}); got != want {
 			t.Errorf("%q: %v", name, got)
 		}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"sluice/internal/process"
 )
 
 // markVar is in the environment of every step: it names the state that its processes belong to, so that they can be found
@@ -36,7 +38,7 @@ func (s *Sandbox) sweep() error {
 }
 
 func (s *Sandbox) orphan(name string) bool {
-	o, ok := ownerOf(name, s.owner)
+	o, ok := process.OwnerOf(name, s.owner)
 	return ok && o.Dead()
 }
 
@@ -109,7 +111,7 @@ func killOnce(mark []byte) (killed int) {
 
 // newState makes a throw-away folder with what a job needs in it.
 func (s *Sandbox) newState() (state, error) {
-	st := state{name: newName(s.owner), outName: token()}
+	st := state{name: s.owner.NewName(), outName: process.Token()}
 	st.dir = filepath.Join(s.opts.Root, "states", st.name)
 	for _, sub := range []string{"", "tree", "out", "home", "tmp", "vartmp", "log", "root", "upper", "work"} {
 		mode := os.FileMode(0o755)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -44,6 +45,7 @@ const killGrace = 30 * time.Second
 // Build makes the images of toolchains that are missing or not up to date, those that others are layers on first. The error of one
 // stops only what is a layer on it. It looks first whether the disk suffices: docker.ErrNoSpace comes before any work.
 func (e *Engine) Build(ctx context.Context, list []Toolchain, o BuildOptions) ([]Built, error) {
+	e.tidy(ctx, o.Log)
 	have, err := e.List(ctx)
 	if err != nil {
 		return nil, err
@@ -81,17 +83,28 @@ func (e *Engine) make(ctx context.Context, t Toolchain, o BuildOptions) error {
 	return nil
 }
 
-// run runs the script; everything that it started ends with it.
-func (e *Engine) run(ctx context.Context, t Toolchain, o BuildOptions) error {
-	env, err := e.environ(t, o)
+// run runs the script; everything that it started ends with it, and it with this process.
+func (e *Engine) run(ctx context.Context, t Toolchain, o BuildOptions) (err error) {
+	self, err := process.Self()
 	if err != nil {
 		return err
 	}
+	work := filepath.Join(os.TempDir(), workPrefix+self.NewName())
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, removeWork(work)) }()
+	held, hold, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("making a pipe: %w", err)
+	}
+	defer held.Close()
+	defer hold.Close()
 	r, w := io.Pipe()
 	read := make(chan string, 1)
 	go func() { read <- lines(r, o.Log) }()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", cmp.Or(o.script, script), "image.sh")
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, w
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", lifeline, "image.sh", cmp.Or(o.script, script))
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = append(e.environ(t, o, self), "TMPDIR="+work), w, w, []*os.File{held}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = killGrace
@@ -111,13 +124,9 @@ func (e *Engine) run(ctx context.Context, t Toolchain, o BuildOptions) error {
 
 // environ is what the script is told. Of this process's own variables it gets those that say where programs, proxies and the
 // engine are.
-func (e *Engine) environ(t Toolchain, o BuildOptions) ([]string, error) {
-	self, err := process.Self()
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) environ(t Toolchain, o BuildOptions, self process.ID) []string {
 	var env []string
-	for _, k := range []string{"PATH", "HOME", "TMPDIR", "http_proxy", "https_proxy", "no_proxy", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"} {
+	for _, k := range []string{"PATH", "HOME", "http_proxy", "https_proxy", "no_proxy", "DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"} {
 		if v, ok := os.LookupEnv(k); ok && !(k == "DOCKER_HOST" && e.host != "") {
 			env = append(env, k+"="+v)
 		}
@@ -131,7 +140,7 @@ func (e *Engine) environ(t Toolchain, o BuildOptions) ([]string, error) {
 	}
 	labels := []string{docker.LabelOurs + "=1", docker.LabelTool + "=" + t.Name, docker.LabelMade + "=" + t.digest()}
 	return append(env, "LANG=C.UTF-8", "IMAGE="+t.Image(), "FROM="+from, "PACKAGES="+strings.Join(t.Packages, ","), "PROGRAMS="+strings.Join(t.Programs, ","), "SUITE="+t.suite(),
-		"LABELS="+strings.Join(labels, " "), "OWNER="+self.String(), "DEBIAN_MIRROR="+o.Mirror), nil
+		"LABELS="+strings.Join(labels, " "), "OWNER="+self.String(), "DEBIAN_MIRROR="+o.Mirror)
 }
 
 // lines hands on what a script says, and returns its last lines.
