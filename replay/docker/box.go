@@ -26,6 +26,7 @@ type box struct {
 	end     time.Time // wall limit of the steps
 	oom     int       // kills at the memory limit seen since the container was started
 	started time.Time
+	secrets replay.Secrets // of the variables of steps that have the network
 }
 
 func (s *Sandbox) newBox(ctx context.Context, spec boxSpec) (*box, error) {
@@ -123,6 +124,13 @@ func (b *box) more(ctx context.Context, steps []replay.Step, done []replay.StepR
 		stopped = stopped || st.MustPass && done[i].Stop != replay.Skipped && !passed(done[i])
 	}
 	return done, nil
+}
+
+// mask takes the secrets out of what steps printed.
+func (b *box) mask(steps []replay.StepResult) {
+	for i := range steps {
+		steps[i].Stdout, steps[i].Stderr = b.secrets.Mask(steps[i].Stdout), b.secrets.Mask(steps[i].Stderr)
+	}
 }
 
 func passed(r replay.StepResult) bool { return r.Stop == replay.Exited && r.ExitCode == 0 }

@@ -52,7 +52,7 @@ func TestNothingOfTheBuildIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(env.Log, canary); n != 7 || !strings.Contains(env.Log, "\nb\n") {
+	if n := strings.Count(env.Log, replay.Masked); n != 7 || !strings.Contains(env.Log, "\nb\n") {
 		t.Errorf("the install step did not see all: %s", env.Log)
 	}
 	in, err := s.api.ImageInspect(context.Background(), env.ID)
@@ -126,6 +126,16 @@ func TestNetworkTroubleIsNoVerdict(t *testing.T) {
 	var install *replay.InstallError
 	if !errors.Is(err, ErrNetwork) || errors.As(err, &install) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSecretsAreMasked: what Install prints of an address of the user's has no password, in the log and in the error.
+func TestSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	_, _, err := prepared(t, replay.Recipe{Fingerprint: "envtest-masked", Install: []replay.Step{sh("install", `echo "no module at $GOPROXY" >&2; exit 1`)}})
+	var failed *replay.InstallError
+	if !errors.As(err, &failed) || !strings.Contains(failed.Log, "no module at http://xxxxx@mirror") || strings.Contains(err.Error(), canary) {
+		t.Errorf("got %v, %+v", err, failed)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+
+	"sluice/replay"
 )
 
 // NetworkOptions are for building environments only: a running test has no network at all.
@@ -73,6 +75,9 @@ func readBundle(file string) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// secrets are what steps with the network must not print.
+func (n NetworkOptions) secrets() replay.Secrets { return replay.SecretsOf(n.installEnv(false)) }
 
 // installEnv is what install steps see beside the recipe's variables: nothing of it reaches the image.
 func (n NetworkOptions) installEnv(withCA bool) map[string]string {

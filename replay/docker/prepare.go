@@ -154,6 +154,7 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 		return env, err
 	}
 	defer b.discard(ctx)
+	b.secrets = s.o.Network.secrets()
 	if err := b.start(ctx); err != nil {
 		return env, err
 	}

@@ -104,5 +104,6 @@ func (b *box) results(ctx context.Context, done []replay.StepResult) (replay.Res
 		return replay.Result{}, err
 	}
 	c.fill(done)
+	b.mask(done)
 	return replay.Result{Steps: done, Files: c.files}, nil
 }

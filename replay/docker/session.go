@@ -57,6 +57,9 @@ func (s *Sandbox) open(ctx context.Context, spec replay.SessionSpec) (*session, 
 		}
 		return nil, err
 	}
+	if spec.Build {
+		b.secrets = s.o.Network.secrets()
+	}
 	o := &session{b: b, env: env}
 	if err = b.start(ctx); err == nil {
 		err = b.upload(ctx, func(k *packer) error { return o.pack(ctx, k, spec, ca) })
@@ -177,6 +180,7 @@ func (o *session) streams(ctx context.Context, i int, r *replay.StepResult) erro
 	}
 	one := []replay.StepResult{*r}
 	c.fill(one)
+	o.b.mask(one)
 	*r = one[0]
 	return nil
 }

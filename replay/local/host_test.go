@@ -30,7 +30,7 @@ func TestEnvironInheritsNothing(t *testing.T) {
 func TestNetworkVariables(t *testing.T) {
 	t.Parallel()
 	host := []string{"HTTPS_PROXY=p", "no_proxy=n", "PIP_INDEX_URL=i", "GOPROXY=g", "SSL_CERT_FILE=/c", "REQUESTS_CA_BUNDLE=/c",
-		"AWS_SECRET_ACCESS_KEY=s", "GITHUB_TOKEN=s", "PATH=/x", "HOME=/h", "OTEL_SERVICE_NAME=o", "MYPIP_X=1"}
+		"AWS_SECRET_ACCESS_KEY=s", "GITHUB_TOKEN=s", "PATH=/x", "HOME=/h", "OTEL_SERVICE_NAME=o", "MYPIP_X=1", "UV_PUBLISH_TOKEN=s"}
 	want := map[string]string{"HTTPS_PROXY": "p", "no_proxy": "n", "PIP_INDEX_URL": "i", "GOPROXY": "g", "SSL_CERT_FILE": "/c",
 		"REQUESTS_CA_BUNDLE": "/c"}
 	if d := cmp.Diff(want, pick(host, networkNames)); d != "" {

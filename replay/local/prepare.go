@@ -108,7 +108,7 @@ func (s *Sandbox) build(ctx context.Context, e envFolder, r replay.Recipe, t rep
 		return fmt.Errorf("building an environment: %w", err)
 	}
 	defer func() { err = errors.Join(err, se.close()) }()
-	se.vars = []map[string]string{network, r.Env}
+	se.vars, se.secrets = []map[string]string{network, r.Env}, replay.SecretsOf(network)
 	if err := writeTree(ctx, se.view.state.path("tree"), t, inputs(r.Inputs), nil); err != nil {
 		return fmt.Errorf("building an environment: %w", err)
 	}

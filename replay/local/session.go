@@ -85,7 +85,7 @@ func (s *Sandbox) openSession(ctx context.Context, spec replay.SessionSpec, l re
 	if err != nil {
 		return nil, err
 	}
-	se.vars = []map[string]string{vars, spec.Recipe.Env}
+	se.vars, se.secrets = []map[string]string{vars, spec.Recipe.Env}, replay.SecretsOf(vars)
 	se.view.env = se.view.state.path("env")
 	se.places = se.view.places()
 	err = os.MkdirAll(filepath.Join(se.view.env, "home"), 0o755)

@@ -28,7 +28,9 @@ type session struct {
 	group  *group
 	limits replay.Limits
 	vars   []map[string]string // layers below the step's own
-	count  int
+	// secrets are those of the variables of a session that has the network.
+	secrets replay.Secrets
+	count   int
 }
 
 // open makes the state and the cgroups of a session.
@@ -112,6 +114,7 @@ func (se *session) readLogs(res *replay.StepResult, stdout, stderr *os.File) err
 		return fmt.Errorf("reading stderr: %w", err)
 	}
 	res.Truncated = cutOut || cutErr
+	res.Stdout, res.Stderr = se.secrets.Mask(res.Stdout), se.secrets.Mask(res.Stderr)
 	if res.Stop == replay.Signal && res.ExitCode == 128+int(syscall.SIGXFSZ) {
 		res.Stderr = append(res.Stderr, "\n[the sandbox's limit on the size of files was reached]\n"...)
 	}

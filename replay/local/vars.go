@@ -77,7 +77,7 @@ func pick(environ, patterns []string) map[string]string {
 	for _, kv := range environ {
 		k, v, _ := strings.Cut(kv, "=")
 		match := func(p string) bool { ok, _ := path.Match(p, k); return ok }
-		if slices.ContainsFunc(patterns, match) {
+		if slices.ContainsFunc(patterns, match) && !strings.HasPrefix(k, "UV_PUBLISH_") { // nothing is published
 			vars[k] = v
 		}
 	}

@@ -129,6 +129,21 @@ func TestNetworkIsForInstallOnly(t *testing.T) {
 	}
 }
 
+// TestSecretsAreMasked: what Install prints of an address of the user's has no password, in the log and in the error.
+func TestSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	s := walled(t, local.Options{Network: local.Network{Vars: map[string]string{"PIP_INDEX_URL": "https://ada:sesame-7@index.invalid/"}}})
+	if env := prepare(t, s, sh("install", "env")); !strings.Contains(env.Log, "https://xxxxx@index.invalid/") {
+		t.Errorf("the log is %s", env.Log)
+	}
+	r := replay.Recipe{Fingerprint: "masked", Install: []replay.Step{sh("install", `echo "no index $PIP_INDEX_URL" >&2; exit 1`)}}
+	_, err := s.Prepare(t.Context(), r, sandboxtest.NewTree("empty"))
+	var failed *replay.InstallError
+	if !errors.As(err, &failed) || strings.Contains(failed.Log+string(failed.Step.Stderr)+err.Error(), "sesame") {
+		t.Errorf("got %v, %+v", err, failed)
+	}
+}
+
 func TestToolsAreVisible(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

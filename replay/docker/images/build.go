@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"sluice/internal/process"
+	"sluice/replay"
 	"sluice/replay/docker"
 )
 
@@ -143,15 +145,19 @@ func (e *Engine) environ(t Toolchain, o BuildOptions, self process.ID) []string 
 		"LABELS="+strings.Join(labels, " "), "OWNER="+self.String(), "DEBIAN_MIRROR="+o.Mirror)
 }
 
+// userInfo is what stands before the host in an address: a mirror or a proxy may have a password there.
+var userInfo = regexp.MustCompile(`://[^\s/]+@`)
+
 // lines hands on what a script says, and returns its last lines.
 func lines(r io.Reader, log func(string)) string {
 	var last []string
 	s := bufio.NewScanner(r)
 	for s.Scan() {
+		line := userInfo.ReplaceAllString(s.Text(), "://"+replay.Masked+"@")
 		if log != nil {
-			log(s.Text())
+			log(line)
 		}
-		if last = append(last, s.Text()); len(last) > 5 {
+		if last = append(last, line); len(last) > 5 {
 			last = last[1:]
 		}
 	}

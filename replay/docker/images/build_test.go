@@ -69,6 +69,18 @@ func TestScriptIsTold(t *testing.T) {
 	}
 }
 
+// TestMirrorsPasswordIsMasked: neither the log nor the error has it, also where only apt's own settings know the mirror.
+func TestMirrorsPasswordIsMasked(t *testing.T) {
+	t.Parallel()
+	var said []string
+	o := BuildOptions{Log: func(l string) { said = append(said, l) }, script: `echo 'from http://ada:ses@me@mirror.example/debian' >&2; exit 1`}
+	err := (&Engine{}).run(t.Context(), toolchains[1], o)
+	want := "from http://xxxxx@mirror.example/debian"
+	if len(said) != 1 || said[0] != want || err == nil || err.Error() != "exit status 1: "+want {
+		t.Errorf("said %q, %v", said, err)
+	}
+}
+
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	e := newTest(t)

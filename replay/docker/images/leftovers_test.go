@@ -109,8 +109,8 @@ func TestSweep(t *testing.T) {
 
 func TestMountsIn(t *testing.T) {
 	t.Parallel()
-	info := "22 1 0:21 / /w/root/proc rw - proc proc rw\n23 1 0:21 / /w/a\\040b rw - proc proc rw\n24 1 0:21 / /wide rw - proc proc rw\nshort\n25 1 0:21 / /w rw - x x x\n"
-	if got := strings.Join(mountsIn(info, "/w"), "|"); got != "/w/root/proc|/w/a b" {
+	info := "22 1 0:21 / /w/new/proc rw - proc proc rw\n23 1 0:21 / /w/a\\040b rw - proc proc rw\n24 1 0:21 / /wide rw - proc proc rw\nshort\n25 1 0:21 / /w rw - x x x\n"
+	if got := strings.Join(mountsIn(info, "/w"), "|"); got != "/w/new/proc|/w/a b" {
 		t.Errorf("got %q", got)
 	}
 }
