@@ -39,7 +39,8 @@ func newImagesBuild(a *app) *cobra.Command {
 	var o images.BuildOptions
 	var lines []string
 	for _, t := range images.Toolchains() {
-		lines = append(lines, fmt.Sprintf("  %-5s %s: %s", t.Name, t.About, strings.Join(slices.Concat(t.Packages, t.Programs), " ")))
+		installed := slices.DeleteFunc(slices.Concat(t.Packages, t.Programs), func(p string) bool { return strings.HasSuffix(p, "-") })
+		lines = append(lines, fmt.Sprintf("  %-5s %s: %s", t.Name, t.About, strings.Join(installed, " ")))
 	}
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",
