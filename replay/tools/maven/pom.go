@@ -214,6 +214,7 @@ func level(list []module) int {
 	for _, m := range list {
 		for _, k := range []string{"source", "target", "release", "testSource", "testTarget", "testRelease"} {
 			add(m.pom.Properties["maven.compiler."+k])
+			add(m.pom.Properties["maven.compile."+k]) // of Apache's projects, until 2012 or so
 		}
 		for _, x := range slices.Concat(m.pom.Plugins, m.pom.Managed) {
 			if x.Artifact == "maven-compiler-plugin" {

@@ -84,6 +84,7 @@ func TestLevel(t *testing.T) {
 		{"variables in a ring", "<properties><a>${b}</a><b>${a}</b></properties>" + compiler("<release>${a}</release>"), "", ""},
 		{"Spring Boot", "<properties><java.version>25</java.version></properties>", "25", "is for JDK 25: its sources are of Java 25"},
 		{"old", compiler("<source>1.5</source>"), "", "is for JDK 11: its sources are of Java 5"},
+		{"Apache's old name", "<properties><maven.compile.source>1.5</maven.compile.source></properties>", "", "is for JDK 11: its sources are of Java 5"},
 		{"in a profile", "<profiles><profile><properties><maven.compiler.release>99</maven.compiler.release></properties></profile></profiles>", "", ""},
 		{"none", "", "", ""},
 	} {
