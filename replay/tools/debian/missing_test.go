@@ -26,6 +26,7 @@ func TestMissing(t *testing.T) {
 		{"Probing for required dependency:java...\n    \tjava not found.\n", "default-jre-headless"},
 		{`exec: "iptables": executable file not found in $PATH`, "iptables"},
 		{"FileNotFoundError: [Errno 2] No such file or directory: 'gpg'", "gnupg"},
+		{`java.io.IOException: Cannot run program "minizinc": Exec failed, error: 2 (No such file or directory)`, "minizinc"},
 		{"unable to execute 'gcc': No such file or directory", "gcc"},
 		{"fatal error: zlib.h: No such file or directory\nfatal error: bzlib.h: No such file", "libbz2-dev zlib1g-dev"},
 		{"fatal error: mine.h: No such file or directory", ""},
