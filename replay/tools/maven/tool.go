@@ -138,11 +138,15 @@ func base(level int) *replay.Recipe {
 	}}
 }
 
+// patience is how long a repository may be silent, in milliseconds. Maven's own half an hour is the whole time of an installation.
+const patience = "120000"
+
 // installing is a script that makes Maven bring what a build needs.
 func installing(script string) []string {
 	return jvm.Script(script, append([]string{repository}, append(command(),
 		"-Dsluice.mode=install", "-Dsluice.reports=/tmp/sluice-reports", "-Daether.connector.http.retryHandler.count=3",
-		"-Dmaven.wagon.http.retryHandler.count=3", "-Dtest=SluiceStubTest")...)...)
+		"-Dmaven.wagon.http.retryHandler.count=3", "-Daether.connector.requestTimeout="+patience, "-Dmaven.wagon.rto="+patience,
+		"-Dtest=SluiceStubTest")...)...)
 }
 
 func uses(p *pom, artifact string) bool {
