@@ -67,6 +67,7 @@ type Sandbox struct {
 
 	mu     sync.Mutex
 	states map[string]bool // throw-away folders in use
+	seen   map[string]bool // environments that were found whole
 }
 
 // Capabilities say what this host lets the sandbox enforce.
@@ -99,7 +100,7 @@ func New(o Options) (*Sandbox, error) {
 	if err := unix.Uname(&kernel); err != nil {
 		return nil, fmt.Errorf("opening the local sandbox: asking for the kernel's version: %w", err)
 	}
-	s := &Sandbox{opts: withDefaults(o), owner: me, kernel: unix.ByteSliceToString(kernel.Release[:]), host: findHost(o.Tools), states: map[string]bool{}}
+	s := &Sandbox{opts: withDefaults(o), owner: me, kernel: unix.ByteSliceToString(kernel.Release[:]), host: findHost(o.Tools), states: map[string]bool{}, seen: map[string]bool{}}
 	s.layers = layers.New(s.opts.States, s.dropLayer)
 	if err := s.sweep(); err != nil {
 		return nil, fmt.Errorf("removing what dead runs left: %w", err)

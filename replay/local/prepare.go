@@ -25,6 +25,7 @@ import (
 //
 //	<id>.lock     held while it is built
 //	<id>/content  what Install made
+//	<id>/list     a digest of its names, sizes and times
 //	<id>/log      what Install printed; it is renamed into place last, so a folder with a log is complete
 //
 // The folder has its final name while it is built, since what Install makes may hold its own path.
@@ -61,7 +62,7 @@ func isEnvID(name string) bool {
 // Prepare implements replay.Sandbox. Calls for one fingerprint wait for each other, in all processes that share the root.
 func (s *Sandbox) Prepare(ctx context.Context, r replay.Recipe, t replay.Tree) (replay.Env, error) {
 	e := s.envFolder(s.envID(r))
-	if !e.complete() { // one that is complete stays so: who only uses it waits for nobody
+	if !e.complete() || !s.whole(e) { // one that is complete stays so: who only uses it waits for nobody
 		if err := s.complete(ctx, e, r, t); err != nil {
 			return replay.Env{}, err
 		}
@@ -81,7 +82,7 @@ func (s *Sandbox) complete(ctx context.Context, e envFolder, r replay.Recipe, t 
 		return fmt.Errorf("locking an environment: %w", err)
 	}
 	defer unlock()
-	if e.complete() {
+	if e.complete() && s.whole(e) {
 		return nil
 	}
 	if err := s.build(ctx, e, r, t); err != nil {
@@ -171,6 +172,13 @@ func hasSecondChance(step replay.Step, later []replay.Step) bool {
 
 // finish makes the environment complete, also for a reader after a power cut.
 func (e envFolder) finish(log string) error {
+	sum, err := e.digest()
+	if err == nil {
+		err = os.WriteFile(e.list(), []byte(sum), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("finishing an environment: %w", err)
+	}
 	temp := e.log() + ".tmp"
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
