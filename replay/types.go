@@ -6,8 +6,10 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,6 +95,14 @@ type Limits struct {
 	Disk   int64   // bytes one file may have
 }
 
+// Or fills what l leaves open from others.
+func (l Limits) Or(others Limits) Limits {
+	return Limits{
+		Wall: cmp.Or(l.Wall, others.Wall), Memory: cmp.Or(l.Memory, others.Memory), Pids: cmp.Or(l.Pids, others.Pids),
+		CPUs: cmp.Or(l.CPUs, others.CPUs), Output: cmp.Or(l.Output, others.Output), Disk: cmp.Or(l.Disk, others.Disk),
+	}
+}
+
 // Env is a prepared environment: Recipe.Install has run and its result can be shared by many jobs.
 type Env struct {
 	Recipe  Recipe `json:"recipe"`
@@ -146,7 +156,7 @@ type Stop string
 // The ways a step can end.
 const (
 	Exited  Stop = "exited"  // by itself; ExitCode holds
-	Timeout Stop = "timeout" // killed at its time limit
+	Timeout Stop = "timeout" // killed at its time limit, or not started since the job's was over
 	OOM     Stop = "oom"     // killed at the memory limit
 	Signal  Stop = "signal"  // by a signal that the sandbox did not send
 	Skipped Stop = "skipped" // IfFailed did not hold, or an earlier MustPass step failed
@@ -164,6 +174,16 @@ type StepResult struct {
 	Truncated bool // output was cut
 	Lingering bool // processes outlived the command and were killed
 	Duration  time.Duration
+}
+
+// Passed reports whether the step ended by itself and well.
+func (r StepResult) Passed() bool { return r.Stop == Exited && r.ExitCode == 0 }
+
+// Due reports whether a step's IfFailed holds after those that are done. A step that was skipped did not fail.
+func (s Step) Due(done []StepResult) bool {
+	return s.IfFailed == "" || slices.ContainsFunc(done, func(r StepResult) bool {
+		return r.Name == s.IfFailed && r.Stop != Skipped && !r.Passed()
+	})
 }
 
 // Result is what a job did. Files are the regular files that it left in {out}, by relative path.

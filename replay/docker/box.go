@@ -113,7 +113,7 @@ func (b *box) more(ctx context.Context, steps []replay.Step, done []replay.StepR
 	for i, st := range steps {
 		if i >= len(done) {
 			r := replay.StepResult{Name: st.Name, Stop: replay.Skipped}
-			if !stopped && wanted(st, done) {
+			if !stopped && st.Due(done) {
 				var err error
 				if r, err = b.step(ctx, i, st, env); err != nil {
 					return done, fmt.Errorf("step %q: %w", st.Name, err)
@@ -121,7 +121,7 @@ func (b *box) more(ctx context.Context, steps []replay.Step, done []replay.StepR
 			}
 			done = append(done, r)
 		}
-		stopped = stopped || st.MustPass && done[i].Stop != replay.Skipped && !passed(done[i])
+		stopped = stopped || st.MustPass && done[i].Stop != replay.Skipped && !done[i].Passed()
 	}
 	return done, nil
 }
@@ -131,21 +131,6 @@ func (b *box) mask(steps []replay.StepResult) {
 	for i := range steps {
 		steps[i].Stdout, steps[i].Stderr = b.secrets.Mask(steps[i].Stdout), b.secrets.Mask(steps[i].Stderr)
 	}
-}
-
-func passed(r replay.StepResult) bool { return r.Stop == replay.Exited && r.ExitCode == 0 }
-
-// wanted reports whether the step's IfFailed holds. A step that was skipped did not fail.
-func wanted(st replay.Step, done []replay.StepResult) bool {
-	if st.IfFailed == "" {
-		return true
-	}
-	for _, r := range done {
-		if r.Name == st.IfFailed && r.Stop != replay.Skipped && !passed(r) {
-			return true
-		}
-	}
-	return false
 }
 
 func (b *box) step(ctx context.Context, i int, st replay.Step, env []map[string]string) (replay.StepResult, error) {

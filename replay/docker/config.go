@@ -27,26 +27,22 @@ const (
 	caFile  = "/run/sluice-ca.pem"
 )
 
-// Labels of what sluice makes that others read.
+// Labels of what sluice makes.
 const (
-	LabelOurs  = labelOurs          // "1" on everything
-	LabelEnv   = labelEnv           // on an environment: its fingerprint
-	LabelBase  = labelBase          // on an environment: the id of the image that it was built from
-	LabelRun   = labelRun           // on an environment: the Sandbox that built it
-	LabelState = labelState         // "1" on a state that is kept for its repeats
+	LabelOurs  = "sluice"           // "1" on everything
+	LabelEnv   = "sluice.env"       // on an environment: its fingerprint
+	LabelBase  = "sluice.base"      // on an environment: the id of the image that it was built from
+	LabelRun   = "sluice.run"       // the Sandbox that made it
+	LabelState = "sluice.state"     // "1" on a state that is kept for its repeats
 	LabelTool  = "sluice.toolchain" // on an image of a toolchain, and on what is built from it: the toolchain's name
 	LabelMade  = "sluice.made"      // likewise: the digest of what made it
+
+	labelOwner  = "sluice.owner"  // the process that made it
+	labelJob    = "sluice.job"    // on a container: the job's name
+	labelFolder = "sluice.folder" // on an environment: where its files believe that they are
 )
 
 const (
-	labelOurs   = "sluice"
-	labelOwner  = "sluice.owner"
-	labelRun    = "sluice.run"
-	labelJob    = "sluice.job"
-	labelEnv    = "sluice.env"    // on an environment: its fingerprint
-	labelBase   = "sluice.base"   // on an environment: the id of the image it was built from
-	labelFolder = "sluice.folder" // on an environment: where its files believe that they are
-	labelState  = "sluice.state"
 	namePrefix  = "sluice-" // of containers
 	defaultUser = "10001:10001"
 	rootUser    = "0:0"
@@ -64,22 +60,6 @@ func defaultLimits() replay.Limits {
 	return replay.Limits{
 		Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: replay.DefaultCPUs, Output: 16 << 20, Disk: 1 << 30,
 	}
-}
-
-// merge fills what l leaves at zero from d.
-func merge(l, d replay.Limits) replay.Limits {
-	return replay.Limits{
-		Wall: or(l.Wall, d.Wall), Memory: or(l.Memory, d.Memory), Pids: or(l.Pids, d.Pids),
-		CPUs: or(l.CPUs, d.CPUs), Output: or(l.Output, d.Output), Disk: or(l.Disk, d.Disk),
-	}
-}
-
-func or[T comparable](v, d T) T {
-	var zero T
-	if v == zero {
-		return d
-	}
-	return v
 }
 
 // installCaps are what Debian's package tools need to change owners and to drop to their own users.
@@ -103,7 +83,7 @@ func (s *Sandbox) config(b boxSpec) (*container.Config, *container.HostConfig) {
 		WorkingDir: "/",
 		Entrypoint: strslice.StrSlice{""},
 		Cmd:        waiting(b.limits),
-		Labels:     map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run, labelJob: b.job},
+		Labels:     map[string]string{LabelOurs: "1", labelOwner: s.owner, LabelRun: s.run, labelJob: b.job},
 	}
 	host := hostConfig(b)
 	if most := int64(s.info.NCPU) * 1e9; most > 0 {

@@ -48,17 +48,10 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
+func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	d := defaultLimits()
-	if d.CPUs != replay.DefaultCPUs {
+	if d := defaultLimits(); d.CPUs != replay.DefaultCPUs {
 		t.Errorf("a job gets %v CPUs on any machine, not %v", replay.DefaultCPUs, d.CPUs)
-	}
-	got := merge(replay.Limits{Wall: time.Second, Pids: 5}, d)
-	want := d
-	want.Wall, want.Pids = time.Second, 5
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -108,20 +101,6 @@ func TestPlacesCannotBeGuessed(t *testing.T) {
 	a, b := newPlaces(), newPlaces()
 	if a == b || len(a.io) < len(ioRoot)+20 || strings.HasPrefix(a.out, treeDir) {
 		t.Errorf("%v, %v", a, b)
-	}
-}
-
-func TestWanted(t *testing.T) {
-	t.Parallel()
-	done := []replay.StepResult{
-		{Name: "good", Stop: replay.Exited}, {Name: "bad", Stop: replay.Exited, ExitCode: 1},
-		{Name: "slow", Stop: replay.Timeout}, {Name: "skipped", Stop: replay.Skipped},
-	}
-	want := map[string]bool{"": true, "good": false, "bad": true, "slow": true, "skipped": false, "unknown": false}
-	for name, w := range want {
-		if got := wanted(replay.Step{IfFailed: name}, done); got != w {
-			t.Errorf("IfFailed %q: %v, want %v", name, got, w)
-		}
 	}
 }
 

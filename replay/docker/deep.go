@@ -36,13 +36,13 @@ func (s *Sandbox) flatten(ctx context.Context, id string) (err error) {
 		return fmt.Errorf("the engine's storage driver %s does not say where a container's files are", in.GraphDriver.Name)
 	}
 	image := in.Image
-	if in.Config != nil && in.Config.Labels[labelBase] != "" {
-		image = in.Config.Labels[labelBase] // a repository's code may have written to an environment, and not to what it was built from
+	if in.Config != nil && in.Config.Labels[LabelBase] != "" {
+		image = in.Config.Labels[LabelBase] // a repository's code may have written to an environment, and not to what it was built from
 	}
 	cfg := &container.Config{
 		Image: image, User: rootUser, Entrypoint: strslice.StrSlice{""},
 		Cmd:    strslice.StrSlice{"find", "/deep", "-mindepth", "1", "-maxdepth", "1", "-exec", "rm", "-rf", "{}", "+"},
-		Labels: map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run},
+		Labels: map[string]string{LabelOurs: "1", labelOwner: s.owner, LabelRun: s.run},
 	}
 	host := &container.HostConfig{
 		NetworkMode: "none", CapDrop: strslice.StrSlice{"ALL"}, CapAdd: strslice.StrSlice{"DAC_OVERRIDE", "FOWNER"},

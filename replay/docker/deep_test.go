@@ -30,7 +30,7 @@ func deepEngine(t *testing.T, driver, upper string) (*Sandbox, *[]string, *conta
 			refuse(500, "driver failed to remove root filesystem: openfdat /x/d/d: too many open files")(w, r)
 		},
 		"GET /v1.41/containers/deep/json": say(map[string]any{
-			"Id": "deep", "Image": "sha256:i", "Config": map[string]any{"Labels": map[string]string{labelBase: "sha256:base"}}, "GraphDriver": map[string]any{"Name": driver, "Data": map[string]string{"UpperDir": upper}},
+			"Id": "deep", "Image": "sha256:i", "Config": map[string]any{"Labels": map[string]string{LabelBase: "sha256:base"}}, "GraphDriver": map[string]any{"Name": driver, "Data": map[string]string{"UpperDir": upper}},
 		}),
 		"POST /v1.41/containers/create": func(w http.ResponseWriter, r *http.Request) {
 			var made struct {
@@ -42,7 +42,7 @@ func deepEngine(t *testing.T, driver, upper string) (*Sandbox, *[]string, *conta
 			if made.Image != "sha256:base" {
 				t.Errorf("the helper is made of %q, where a repository's code may have been", made.Image)
 			}
-			if made.Labels[labelOurs] != "1" || made.Labels[labelOwner] == "" || !ourName.MatchString("/"+r.URL.Query().Get("name")) {
+			if made.Labels[LabelOurs] != "1" || made.Labels[labelOwner] == "" || !ourName.MatchString("/"+r.URL.Query().Get("name")) {
 				t.Errorf("nobody would remove the helper: %v", made.Labels)
 			}
 			asked = append(asked, "create")
@@ -112,7 +112,7 @@ import os
 for i in range(3000):
     os.mkdir("d"); os.chdir("d")
 '`))
-	if err != nil || !passed(made) {
+	if err != nil || !made.Passed() {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	b := o.(*session).b

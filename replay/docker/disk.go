@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type DiskOptions struct {
 }
 
 func (d DiskOptions) withDefaults() DiskOptions {
-	d.Least, d.Patience = or(d.Least, 1<<30), or(d.Patience, 2*time.Minute)
+	d.Least, d.Patience = cmp.Or(d.Least, 1<<30), cmp.Or(d.Patience, 2*time.Minute)
 	if d.Evict == nil {
 		d.Evict = func(context.Context, int64) (int64, error) { return 0, nil }
 	}

@@ -22,6 +22,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,12 +165,12 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	if o.Total == 0 {
 		o.Total = defaultTotal
 	}
-	o.States = or(o.States, defaultStates)
+	o.States = cmp.Or(o.States, defaultStates)
 	self, err := process.Self()
 	if err != nil {
 		return nil, fmt.Errorf("opening the docker sandbox: %w", err)
 	}
-	o.Install.CPUs = or(o.Install.CPUs, float64(max(info.NCPU, 1)))
+	o.Install.CPUs = cmp.Or(o.Install.CPUs, float64(max(info.NCPU, 1)))
 	security, names, err := o.Walls.pin(info)
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func open(ctx context.Context, api *client.Client, info system.Info, o Options) 
 	}
 	s := &Sandbox{
 		api: api, o: o, info: info, owner: self.String(), run: randomName(),
-		limits:   merge(o.Limits, defaultLimits()),
+		limits:   o.Limits.Or(defaultLimits()),
 		free:     func() (uint64, bool) { return DiskFree(api, info) },
 		gone:     newRemovals(),
 		security: security, securityNames: names, pulls: make(chan struct{}, 1),

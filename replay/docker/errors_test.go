@@ -159,7 +159,7 @@ func TestLeftoversStopNoWork(t *testing.T) {
 	var said []string
 	s := fakeEngine(t, map[string]http.HandlerFunc{
 		"GET /v1.41/containers/json": say([]container.Summary{{ID: "bad", Names: []string{"/" + namePrefix + randomName()},
-			Labels: map[string]string{labelOurs: "1", labelOwner: gone.String()}}}),
+			Labels: map[string]string{LabelOurs: "1", labelOwner: gone.String()}}}),
 		"DELETE /v1.41/containers/bad": refuse(500, "driver failed to remove root filesystem"),
 	})
 	s.o.Warn = func(line string) { said = append(said, line) }

@@ -41,7 +41,7 @@ func TestLimitsAreAlwaysSet(t *testing.T) {
 		draw := func(name string) int64 { return rapid.Int64Range(0, 1<<40).Draw(t, name) }
 		job := replay.Limits{Memory: draw("memory"), Pids: draw("pids"), CPUs: rapid.Float64Range(0, 64).Draw(t, "cpus"), Disk: draw("disk")}
 		box := replay.Limits{Memory: draw("memory of all"), Pids: draw("pids of all")}
-		l := merge(job, merge(box, defaultLimits()))
+		l := job.Or(box.Or(defaultLimits()))
 		h := hostConfig(boxSpec{network: "none", limits: l})
 		if h.Memory <= 0 || h.MemorySwap != h.Memory || h.PidsLimit == nil || *h.PidsLimit <= 0 || l.CPUs <= 0 || l.Wall <= 0 || l.Output <= 0 || l.Disk <= 0 {
 			t.Fatalf("%+v", l)

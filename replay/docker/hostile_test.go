@@ -28,7 +28,7 @@ func jobs(t *testing.T, o Options) (*Sandbox, func(replay.Limits, ...replay.Step
 			t.Error(err)
 		}
 	})
-	r := replay.Recipe{Image: testImage, Fingerprint: "hostiletest-" + strings.ReplaceAll(or(o.User, "user"), ":", "-"),
+	r := replay.Recipe{Image: testImage, Fingerprint: "hostiletest-" + strings.ReplaceAll("user"+o.User, ":", "-"),
 		Install: []replay.Step{sh("install", "echo v1 > {env}/marker")}}
 	env, err := s.Prepare(context.Background(), r, noTree{})
 	if err != nil {

@@ -52,7 +52,7 @@ func TestVictim(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func (s *Sandbox) labels() map[string]string {
-	return map[string]string{labelOurs: "1", labelOwner: s.owner}
+	return map[string]string{LabelOurs: "1", labelOwner: s.owner}
 }
 
 // TestKilledOwner kills a process in the middle of a job: the next Sandbox removes what it left, and nothing else.
@@ -72,7 +72,7 @@ func TestKilledOwner(t *testing.T) {
 	go func() { mine <- run(replay.Limits{}, sh("slow", "sleep 3; echo survived")) }()
 	next := newTest(t, Options{})
 	defer next.Close()
-	if left := of(t, s, labelRun+"="+id); len(left) != 0 { // of its job and of its session
+	if left := of(t, s, LabelRun+"="+id); len(left) != 0 { // of its job and of its session
 		t.Errorf("containers are left: %v", left)
 	}
 	if _, err := s.api.NetworkInspect(ctx, testName+id, network.InspectOptions{}); !cerrdefs.IsNotFound(err) {
@@ -117,7 +117,7 @@ func startVictim(t *testing.T) (*exec.Cmd, string) {
 func waitRunning(t *testing.T, s *Sandbox, run string) {
 	t.Helper()
 	for range 200 {
-		for _, c := range of(t, s, labelRun+"="+run) {
+		for _, c := range of(t, s, LabelRun+"="+run) {
 			if c.State == container.StateRunning {
 				return
 			}
@@ -143,7 +143,7 @@ func bystanders(t *testing.T, s *Sandbox) []string {
 	_, gone, elsewhere := ids(t)
 	var ids []string
 	for _, labels := range []map[string]string{
-		nil, {labelOurs: "1", labelOwner: elsewhere.String()}, {labelOurs: "1"}, {"sluicer": "1", labelOwner: gone.String()},
+		nil, {LabelOurs: "1", labelOwner: elsewhere.String()}, {LabelOurs: "1"}, {"sluicer": "1", labelOwner: gone.String()},
 	} {
 		c, err := s.api.ContainerCreate(ctx, &container.Config{Image: testImage, Cmd: []string{"true"}, Labels: labels}, nil, nil, nil, "")
 		if err != nil {
@@ -172,10 +172,10 @@ func TestCloseRemovesItsOwn(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if left := of(t, other, labelRun+"="+s.run); len(left) != 0 {
+	if left := of(t, other, LabelRun+"="+s.run); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
-	if left := of(t, other, labelRun+"="+other.run); len(left) != 1 {
+	if left := of(t, other, LabelRun+"="+other.run); len(left) != 1 {
 		t.Errorf("the other Sandbox has %d containers", len(left))
 	}
 }

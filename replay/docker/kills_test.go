@@ -188,8 +188,8 @@ func newCrowd(t *testing.T, s *Sandbox) (c crowd) {
 	}
 	suffix := randomName()[:8]
 	for n, labels := range []map[string]string{
-		nil, {labelOurs: "1", labelOwner: elsewhere.String()}, {labelOurs: "1"}, {"sluicer": "1", labelOwner: gone.String()},
-		{labelOurs: "1", labelOwner: self.String()}, {labelOurs: "1", labelOwner: "no process"}, {labelOurs: "yes", labelOwner: gone.String()},
+		nil, {LabelOurs: "1", labelOwner: elsewhere.String()}, {LabelOurs: "1"}, {"sluicer": "1", labelOwner: gone.String()},
+		{LabelOurs: "1", labelOwner: self.String()}, {LabelOurs: "1", labelOwner: "no process"}, {LabelOurs: "yes", labelOwner: gone.String()},
 	} {
 		name := fmt.Sprintf("sluice-%d-%s", n, suffix)
 		made, err := s.api.ContainerCreate(ctx, &container.Config{Image: testImage, Cmd: []string{"sleep", "9999"}, Labels: labels}, nil, nil, nil, name)
@@ -207,7 +207,7 @@ func newCrowd(t *testing.T, s *Sandbox) (c crowd) {
 	}
 	// Of an image of ours, whose labels it has, but with a name of its own; and images committed of it, with a name and without.
 	mine, err := s.api.ContainerCreate(ctx, &container.Config{
-		Image: testImage, Cmd: []string{"sleep", "9999"}, Labels: map[string]string{labelOurs: "1", labelOwner: gone.String()},
+		Image: testImage, Cmd: []string{"sleep", "9999"}, Labels: map[string]string{LabelOurs: "1", labelOwner: gone.String()},
 	}, nil, nil, nil, "my-sluice-"+suffix)
 	must(err)
 	c.containers = append(c.containers, mine.ID)

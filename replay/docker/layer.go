@@ -57,7 +57,7 @@ func (s *Sandbox) runShared(ctx context.Context, j replay.Job, key string) (repl
 // repeat. Only what later steps could notice is an error.
 func (b *box) keep(ctx context.Context, j replay.Job, use *layers.Use[snapshot], done []replay.StepResult, env []map[string]string) error {
 	for _, r := range done {
-		if r.Stop != replay.Skipped && !passed(r) || r.Lingering {
+		if r.Stop != replay.Skipped && !r.Passed() || r.Lingering {
 			use.None()
 			return nil
 		}
@@ -82,7 +82,7 @@ func (b *box) keep(ctx context.Context, j replay.Job, use *layers.Use[snapshot],
 	commit, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
 	c, err := b.s.api.ContainerCommit(commit, b.id, container.CommitOptions{
-		Config: &container.Config{Cmd: []string{"/bin/sh"}, WorkingDir: treeDir, Labels: map[string]string{labelState: "1"}},
+		Config: &container.Config{Cmd: []string{"/bin/sh"}, WorkingDir: treeDir, Labels: map[string]string{LabelState: "1"}},
 	})
 	if err != nil {
 		use.None()

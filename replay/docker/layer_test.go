@@ -46,12 +46,12 @@ func statesOf(t *testing.T, s *Sandbox) (ids []string) {
 	if err := s.gone.wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.api.ImageList(context.Background(), image.ListOptions{All: true, Filters: ours(labelRun + "=" + s.run)})
+	all, err := s.api.ImageList(context.Background(), image.ListOptions{All: true, Filters: ours(LabelRun + "=" + s.run)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range all {
-		if i.Labels[labelState] != "" {
+		if i.Labels[LabelState] != "" {
 			ids = append(ids, i.ID)
 		}
 	}
@@ -151,7 +151,7 @@ func TestStatesOfTheDead(t *testing.T) {
 	defer b.discard(t.Context())
 	kept := func(owner string) string {
 		c, err := s.api.ContainerCommit(t.Context(), b.id, container.CommitOptions{
-			Config: &container.Config{Labels: map[string]string{labelState: "1", labelOwner: owner}},
+			Config: &container.Config{Labels: map[string]string{LabelState: "1", labelOwner: owner}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (s *Sandbox) present(ctx context.Context, ref string) (string, error) {
 // sameArch compares the names that images have with those that kernels have.
 func sameArch(image, kernel string) bool {
 	names := map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm", "i686": "386", "i386": "386"}
-	return image == or(names[kernel], kernel)
+	return image == cmp.Or(names[kernel], kernel)
 }
 
 // find returns the id of the fingerprint's image, or "" if there is none that was built from base, in the folder of today; base "" is any.
@@ -120,7 +121,7 @@ func (s *Sandbox) find(ctx context.Context, fingerprint, base string) (string, e
 	if err != nil {
 		return "", engineError("looking for an environment", err)
 	}
-	if l := in.Config.Labels; l[labelEnv] != fingerprint || l[labelFolder] != envDir || base != "" && l[labelBase] != base {
+	if l := in.Config.Labels; l[LabelEnv] != fingerprint || l[labelFolder] != envDir || base != "" && l[LabelBase] != base {
 		return "", nil
 	}
 	return in.ID, nil
@@ -139,7 +140,7 @@ func (s *Sandbox) touch(ctx context.Context, id, fingerprint string) error {
 }
 
 func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o origin) (env replay.Env, err error) {
-	limits := merge(s.o.Install, s.limits)
+	limits := s.o.Install.Or(s.limits)
 	ca, err := s.o.Network.bundle()
 	if err != nil {
 		return env, err
@@ -147,7 +148,7 @@ func (s *Sandbox) build(ctx context.Context, r replay.Recipe, t replay.Tree, o o
 	ctx, cancel := context.WithTimeout(ctx, limits.Wall+s.o.Timeouts.Engine)
 	defer cancel()
 	b, err := s.newBox(ctx, boxSpec{
-		image: o.from, job: "prepare " + short(r.Fingerprint), network: or(s.o.Network.Mode, "bridge"), caps: installCaps,
+		image: o.from, job: "prepare " + short(r.Fingerprint), network: cmp.Or(s.o.Network.Mode, "bridge"), caps: installCaps,
 		user: rootUser, limits: limits,
 	})
 	if err != nil {
@@ -237,7 +238,7 @@ func (noTree) ReadFile(context.Context, string) ([]byte, error) { return nil, fs
 // installed returns the error of the first step that failed: the machinery's, or an *replay.InstallError.
 func installed(recipe []replay.Step, steps []replay.StepResult, log string, memory int64) error {
 	for i, st := range steps {
-		if st.Stop == replay.Skipped || passed(st) || recipe[i].Warm {
+		if st.Stop == replay.Skipped || st.Passed() || recipe[i].Warm {
 			continue
 		}
 		if fault := replay.InstallFault(st); fault != nil {
@@ -290,7 +291,7 @@ func (b *box) commit(ctx context.Context, fingerprint, base, user string) (strin
 		Reference: envRepository + ":" + fingerprint,
 		Config: &container.Config{
 			Cmd: []string{"/bin/sh"}, WorkingDir: treeDir,
-			Labels: map[string]string{labelEnv: fingerprint, labelBase: base, labelFolder: envDir},
+			Labels: map[string]string{LabelEnv: fingerprint, LabelBase: base, labelFolder: envDir},
 		},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ type PullOptions struct {
 }
 
 func (p PullOptions) withDefaults() PullOptions {
-	return PullOptions{Tries: or(p.Tries, 5), Pause: or(p.Pause, 5*time.Second), Every: or(p.Every, 2*time.Second)}
+	return PullOptions{Tries: cmp.Or(p.Tries, 5), Pause: cmp.Or(p.Pause, 5*time.Second), Every: cmp.Or(p.Every, 2*time.Second)}
 }
 
 // localOnly images are made by package images; no registry is asked for them.

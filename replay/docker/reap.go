@@ -56,7 +56,7 @@ func (s *Sandbox) reap(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeouts.Cleanup)
 	defer cancel()
 	return errors.Join(
-		s.removeContainers(ctx, labelOurs+"=1", deadContainer),
+		s.removeContainers(ctx, LabelOurs+"=1", deadContainer),
 		s.removeImages(ctx, func(labels map[string]string) bool { return dead(labels[labelOwner]) }),
 		s.removeVolumes(ctx),
 		s.removeNetworks(ctx),
@@ -73,7 +73,7 @@ func (s *Sandbox) removeContainers(ctx context.Context, label string, kind func(
 	}
 	var ids []string
 	for _, c := range all {
-		if c.Labels[labelOurs] == "1" && named(c) && kind(c) {
+		if c.Labels[LabelOurs] == "1" && named(c) && kind(c) {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -107,7 +107,7 @@ func each(ctx context.Context, ids []string, remove func(context.Context, string
 
 // removeImages removes images of a kind that lost their name or never got one; an image that a container uses stays.
 func (s *Sandbox) removeImages(ctx context.Context, kind func(labels map[string]string) bool) error {
-	f := ours(labelOurs + "=1")
+	f := ours(LabelOurs + "=1")
 	f.Add("dangling", "true")
 	all, err := s.api.ImageList(ctx, image.ListOptions{Filters: f})
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Sandbox) removeImages(ctx context.Context, kind func(labels map[string]
 
 // removeVolumes and removeNetworks find nothing today, since the package makes neither.
 func (s *Sandbox) removeVolumes(ctx context.Context) error {
-	all, err := s.api.VolumeList(ctx, volume.ListOptions{Filters: ours(labelOurs + "=1")})
+	all, err := s.api.VolumeList(ctx, volume.ListOptions{Filters: ours(LabelOurs + "=1")})
 	if err != nil {
 		return engineError("listing volumes", err)
 	}
@@ -141,7 +141,7 @@ func (s *Sandbox) removeVolumes(ctx context.Context) error {
 }
 
 func (s *Sandbox) removeNetworks(ctx context.Context) error {
-	all, err := s.api.NetworkList(ctx, network.ListOptions{Filters: ours(labelOurs + "=1")})
+	all, err := s.api.NetworkList(ctx, network.ListOptions{Filters: ours(LabelOurs + "=1")})
 	if err != nil {
 		return engineError("listing networks", err)
 	}

@@ -64,10 +64,10 @@ func (s *Sandbox) Close() error {
 	s.layers.Empty()
 	err := s.gone.wait(ctx)
 	if err == nil {
-		err = s.removeContainers(ctx, labelRun+"="+s.run, func(container.Summary) bool { return true })
+		err = s.removeContainers(ctx, LabelRun+"="+s.run, func(container.Summary) bool { return true })
 	}
 	if err == nil {
-		err = s.removeImages(ctx, func(labels map[string]string) bool { return labels[labelState] != "" && labels[labelRun] == s.run })
+		err = s.removeImages(ctx, func(labels map[string]string) bool { return labels[LabelState] != "" && labels[LabelRun] == s.run })
 	}
 	s.cleanUp(ctx) // what an engine still made for a process that was dead already when this one began
 	return errors.Join(err, s.api.Close())

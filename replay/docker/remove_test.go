@@ -23,7 +23,7 @@ func leaving(t *testing.T, n int, f http.HandlerFunc) *Sandbox {
 		for i := range n {
 			if s != nil {
 				list = append(list, container.Summary{ID: "c" + strconv.Itoa(i), Names: []string{"/" + namePrefix + randomName()},
-					Labels: map[string]string{labelOurs: "1", labelOwner: s.owner, labelRun: s.run}})
+					Labels: map[string]string{LabelOurs: "1", labelOwner: s.owner, LabelRun: s.run}})
 			}
 		}
 		say(list)(w, r)

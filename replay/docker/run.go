@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,10 +35,10 @@ func (s *Sandbox) runOnce(ctx context.Context, j replay.Job) (res replay.Result,
 
 // runFrom runs a job in a new container, from its tree or from a layer.
 func (s *Sandbox) runFrom(ctx context.Context, j replay.Job, from stage) (res replay.Result, err error) {
-	limits := merge(j.Limits, s.limits)
+	limits := j.Limits.Or(s.limits)
 	ctx, cancel := context.WithTimeout(ctx, limits.Wall+s.o.Timeouts.Engine+warmTime+commitTime)
 	defer cancel()
-	b, err := s.newBox(ctx, boxSpec{image: or(from.layer.image, j.Env.ID), job: j.Name, network: "none", user: s.o.User, limits: limits})
+	b, err := s.newBox(ctx, boxSpec{image: cmp.Or(from.layer.image, j.Env.ID), job: j.Name, network: "none", user: s.o.User, limits: limits})
 	if err != nil {
 		return res, err
 	}

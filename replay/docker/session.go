@@ -2,6 +2,7 @@ package docker
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -76,15 +77,15 @@ func (s *Sandbox) open(ctx context.Context, spec replay.SessionSpec) (*session, 
 
 // sessionBox says which container the session needs, with the variables of its steps and the certificates that they trust.
 func (s *Sandbox) sessionBox(ctx context.Context, spec replay.SessionSpec) (b boxSpec, env []map[string]string, ca []byte, err error) {
-	b = boxSpec{job: spec.Name, network: "none", user: s.o.User, limits: merge(spec.Limits, s.limits)}
+	b = boxSpec{job: spec.Name, network: "none", user: s.o.User, limits: spec.Limits.Or(s.limits)}
 	if spec.Env != nil {
 		b.image = spec.Env.ID
 		return b, []map[string]string{b.limits.CoreVars(), spec.Env.Recipe.Env}, nil, nil
 	}
 	env = []map[string]string{spec.Recipe.Env}
 	if spec.Build {
-		b.limits.CPUs = or(spec.Limits.CPUs, s.o.Install.CPUs)
-		b.network, b.caps, b.user = or(s.o.Network.Mode, "bridge"), installCaps, rootUser
+		b.limits.CPUs = cmp.Or(spec.Limits.CPUs, s.o.Install.CPUs)
+		b.network, b.caps, b.user = cmp.Or(s.o.Network.Mode, "bridge"), installCaps, rootUser
 		if ca, err = s.o.Network.bundle(); err != nil {
 			return b, nil, nil, err
 		}

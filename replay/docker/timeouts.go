@@ -1,6 +1,9 @@
 package docker
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Timeouts bound what the engine and its registries may take; what is zero has the default. A job's own time is its limits' Wall.
 type Timeouts struct {
@@ -17,7 +20,7 @@ type Timeouts struct {
 
 func (t Timeouts) withDefaults() Timeouts {
 	return Timeouts{
-		Ping: or(t.Ping, 10*time.Second), Engine: or(t.Engine, 5*time.Minute), Pull: or(t.Pull, 30*time.Minute),
-		Cleanup: or(t.Cleanup, time.Minute),
+		Ping: cmp.Or(t.Ping, 10*time.Second), Engine: cmp.Or(t.Engine, 5*time.Minute), Pull: cmp.Or(t.Pull, 30*time.Minute),
+		Cleanup: cmp.Or(t.Cleanup, time.Minute),
 	}
 }

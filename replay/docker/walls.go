@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -65,7 +66,7 @@ func (w WallOptions) pin(info system.Info) (args, names []string, err error) {
 func (s *Sandbox) Walls() replay.Walls {
 	return replay.Walls{
 		Sandbox: s.Name(), Engine: s.info.ServerVersion, Platform: s.info.OSType + "/" + s.info.Architecture,
-		Runtime: or(s.o.Walls.Runtime, s.info.DefaultRuntime), Security: s.securityNames,
+		Runtime: cmp.Or(s.o.Walls.Runtime, s.info.DefaultRuntime), Security: s.securityNames,
 		Rootless: slices.ContainsFunc(s.info.SecurityOptions, func(o string) bool { return strings.HasPrefix(o, "name=rootless") }),
 		User:     s.o.User, Loopback: s.loopback(), Limits: s.limits,
 	}
@@ -98,5 +99,5 @@ type Settings struct {
 
 // Settings returns them.
 func (s *Sandbox) Settings() Settings {
-	return Settings{s.Walls(), merge(s.o.Install, s.limits), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least, s.run}
+	return Settings{s.Walls(), s.o.Install.Or(s.limits), s.api.DaemonHost(), s.o.Total, s.o.Timeouts, s.o.Disk.Least, s.run}
 }

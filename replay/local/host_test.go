@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"sluice/replay"
 )
 
 func TestEnvironInheritsNothing(t *testing.T) {
@@ -135,19 +133,6 @@ func TestLookPath(t *testing.T) {
 		if got, ok := lookPath(c.name, dir, env); got != c.want || ok != c.ok {
 			t.Errorf("%s: got %q %v", c.name, got, ok)
 		}
-	}
-}
-
-func TestMergeKeepsWhatIsSet(t *testing.T) {
-	t.Parallel()
-	defaults := replay.Limits{Wall: 1, Memory: 2, Pids: 3, CPUs: 4, Output: 5, Disk: 6}
-	if got := merge(replay.Limits{}, defaults); got != defaults {
-		t.Errorf("got %+v", got)
-	}
-	mine := replay.Limits{Wall: 9, CPUs: 0.5}
-	want := replay.Limits{Wall: 9, Memory: 2, Pids: 3, CPUs: 0.5, Output: 5, Disk: 6}
-	if got := merge(mine, defaults); got != want {
-		t.Errorf("got %+v", got)
 	}
 }
 

@@ -84,7 +84,7 @@ func copyState(ctx context.Context, from, to state) error {
 // repeat. Only what later steps could notice is an error.
 func (se *session) keep(ctx context.Context, j replay.Job, use *layers.Use[snapshot], done []replay.StepResult) error {
 	for _, r := range done {
-		if r.Stop != replay.Skipped && !passed(r) || r.Lingering {
+		if r.Stop != replay.Skipped && !r.Passed() || r.Lingering {
 			use.None()
 			return nil
 		}

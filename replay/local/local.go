@@ -136,8 +136,8 @@ func checkRoot(root string) (string, error) {
 
 func withDefaults(o Options) Options {
 	cpus := float64(runtime.NumCPU())
-	o.Limits = merge(o.Limits, replay.Limits{Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: replay.DefaultCPUs, Output: 1 << 20, Disk: 2 << 30})
-	o.Install = merge(o.Install, replay.Limits{Wall: 30 * time.Minute, Memory: 8 << 30, Pids: 4096, CPUs: cpus, Output: 256 << 10, Disk: 8 << 30})
+	o.Limits = o.Limits.Or(replay.Limits{Wall: 30 * time.Minute, Memory: 4 << 30, Pids: 2048, CPUs: replay.DefaultCPUs, Output: 1 << 20, Disk: 2 << 30})
+	o.Install = o.Install.Or(replay.Limits{Wall: 30 * time.Minute, Memory: 8 << 30, Pids: 4096, CPUs: cpus, Output: 256 << 10, Disk: 8 << 30})
 	if o.MaxDisk == 0 {
 		o.MaxDisk = 16 << 30
 	}
@@ -148,24 +148,6 @@ func withDefaults(o Options) Options {
 		o.Clock = time.Now
 	}
 	return o
-}
-
-// merge fills what l leaves open from the defaults.
-func merge(l, defaults replay.Limits) replay.Limits {
-	fill(&l.Wall, defaults.Wall)
-	fill(&l.Memory, defaults.Memory)
-	fill(&l.Pids, defaults.Pids)
-	fill(&l.CPUs, defaults.CPUs)
-	fill(&l.Output, defaults.Output)
-	fill(&l.Disk, defaults.Disk)
-	return l
-}
-
-func fill[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }
 
 // Name implements replay.Sandbox.

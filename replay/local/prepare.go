@@ -147,7 +147,7 @@ func (se *session) install(ctx context.Context, steps []replay.Step) (string, er
 	var log strings.Builder
 	var done []replay.StepResult
 	for i, step := range steps {
-		if !due(step, done) {
+		if !step.Due(done) {
 			continue
 		}
 		r, err := se.step(limited, step)
@@ -156,7 +156,7 @@ func (se *session) install(ctx context.Context, steps []replay.Step) (string, er
 		}
 		done = append(done, r)
 		fmt.Fprintf(&log, "$ %s\n%s%s", strings.Join(step.Args, " "), r.Stdout, r.Stderr)
-		if !passed(r) && !step.Warm && (step.MustPass || !hasSecondChance(step, steps[i+1:])) {
+		if !r.Passed() && !step.Warm && (step.MustPass || !hasSecondChance(step, steps[i+1:])) {
 			if fault := replay.InstallFault(r); fault != nil {
 				return "", se.s.full(fault)
 			}

@@ -122,7 +122,7 @@ func (s *Sandbox) try() (err error) {
 	r, err := se.step(context.Background(), replay.Step{
 		Name: "probe", Args: []string{"/bin/sh", "-c", script}, Timeout: 30 * time.Second,
 	})
-	if err == nil && !passed(r) {
+	if err == nil && !r.Passed() {
 		err = fmt.Errorf("a trial step: %s %d %.500s", r.Stop, r.ExitCode, r.Stderr)
 	}
 	return err

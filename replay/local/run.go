@@ -28,7 +28,7 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	if use != nil {
 		defer use.Done()
 	}
-	limits := merge(j.Limits, s.opts.Limits)
+	limits := j.Limits.Or(s.opts.Limits)
 	se, err := s.open(view{env: env.content()}, limits)
 	if err != nil {
 		return res, fmt.Errorf("running %s: %w", j.Name, err)
@@ -54,7 +54,7 @@ func (s *Sandbox) Run(ctx context.Context, j replay.Job) (res replay.Result, err
 	return res, nil
 }
 
-// steps runs the steps that come after those that are done, in order, within the wall limit of all; what does not run is skipped.
+// steps runs the steps that come after those that are done, in order, within the wall limit of all. Those that are left then end as time-outs.
 func (se *session) steps(ctx context.Context, steps []replay.Step, done []replay.StepResult) ([]replay.StepResult, error) {
 	wall := se.limits.Wall
 	for _, r := range done {
@@ -66,8 +66,10 @@ func (se *session) steps(ctx context.Context, steps []replay.Step, done []replay
 	for i, step := range steps {
 		switch {
 		case i < len(done):
-		case stopped || limited.Err() != nil && ctx.Err() == nil || !due(step, done):
+		case stopped || !step.Due(done):
 			done = append(done, replay.StepResult{Name: step.Name, Stop: replay.Skipped})
+		case limited.Err() != nil && ctx.Err() == nil:
+			done = append(done, replay.StepResult{Name: step.Name, Stop: replay.Timeout})
 		default:
 			r, err := se.step(limited, step)
 			if err != nil {
@@ -75,7 +77,7 @@ func (se *session) steps(ctx context.Context, steps []replay.Step, done []replay
 			}
 			done = append(done, r)
 		}
-		stopped = stopped || step.MustPass && done[i].Stop != replay.Skipped && !passed(done[i])
+		stopped = stopped || step.MustPass && done[i].Stop != replay.Skipped && !done[i].Passed()
 	}
 	return done, nil
 }
@@ -88,21 +90,6 @@ func (s *Sandbox) layer(ctx context.Context, j replay.Job) (*layers.Use[snapshot
 	}
 	return s.layers.Get(ctx, key)
 }
-
-// due says whether the step's IfFailed holds.
-func due(step replay.Step, done []replay.StepResult) bool {
-	if step.IfFailed == "" {
-		return true
-	}
-	for _, r := range done {
-		if r.Name == step.IfFailed && r.Stop != replay.Skipped && !passed(r) {
-			return true
-		}
-	}
-	return false
-}
-
-func passed(r replay.StepResult) bool { return r.Stop == replay.Exited && r.ExitCode == 0 }
 
 // stepDir is where a step runs.
 func stepDir(tree, dir string) (string, error) {

@@ -44,7 +44,7 @@ func (s *Sandbox) openState(ctx context.Context, spec replay.SessionSpec) (*open
 	if spec.Build {
 		defaults = s.opts.Install
 	}
-	limits := merge(spec.Limits, defaults)
+	limits := spec.Limits.Or(defaults)
 	se, err := s.openSession(ctx, spec, limits)
 	if err != nil {
 		return nil, err

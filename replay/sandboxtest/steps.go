@@ -182,7 +182,7 @@ func checkWall(t *testing.T, s *suite) {
 	j := s.job(t, nil, sh("slow", "sleep 300"), sh("after", "true"))
 	j.Limits.Wall = 2 * time.Second
 	res := s.run(t, j)
-	if res.Steps[0].Stop != replay.Timeout || res.Steps[1].Stop == replay.Exited {
+	if res.Steps[0].Stop != replay.Timeout || res.Steps[1].Stop != replay.Timeout {
 		t.Errorf("got %s, %s", res.Steps[0].Stop, res.Steps[1].Stop)
 	}
 }

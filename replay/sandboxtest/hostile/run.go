@@ -194,7 +194,7 @@ func (s *suite) job(ctx context.Context, p Program) (replay.Job, replay.Recipe, 
 	}
 	after := replay.Step{Name: "after", Args: []string{"sh", "-c", look}, Timeout: 15 * time.Second}
 	limits := replay.Limits{Wall: time.Duration(len(steps))*p.Timeout + slack, Memory: 192 << 20, Pids: 64, Output: 64 << 10, Disk: 32 << 20, CPUs: 1}
-	override(&limits, p.Limits)
+	limits = p.Limits.Or(limits)
 	if p.Tool == "gotest" || p.Recipe {
 		limits.Memory, limits.Pids, limits.Disk = 2<<30, 512, 512<<20 // of the compiler
 	}
@@ -223,17 +223,6 @@ func merged(a, b map[string]string) map[string]string {
 		}
 	}
 	return out
-}
-
-func override(l *replay.Limits, by replay.Limits) {
-	l.Memory, l.Pids, l.Disk = or(by.Memory, l.Memory), or(by.Pids, l.Pids), or(by.Disk, l.Disk)
-}
-
-func or(a, b int64) int64 {
-	if a != 0 {
-		return a
-	}
-	return b
 }
 
 // one runs a program and says what was not as it must be.
