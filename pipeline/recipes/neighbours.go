@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"sluice/miners/gitrepo"
@@ -161,8 +160,7 @@ func (c *climb) fits(ctx context.Context, r replay.Recipe) (bool, error) {
 		return false, err
 	}
 	for f := range t.Files() {
-		below := r.Root == "" || strings.HasPrefix(f, r.Root+"/")
-		if below && slices.Contains(tools.Language(r.Runner).Extensions, path.Ext(f)) {
+		if project.Within(r.Root, f) && slices.Contains(tools.Language(r.Runner).Extensions, path.Ext(f)) {
 			return true, nil
 		}
 	}

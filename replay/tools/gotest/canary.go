@@ -18,21 +18,19 @@ import (
 func (Tool) Neighbours(t *project.Tree, r replay.Recipe) []string {
 	var modules, out []string
 	for f := range t.Files() {
-		if dir := project.Dir(f); path.Base(f) == "go.mod" && dir != r.Root && within(r.Root, f) {
+		if dir := project.Dir(f); path.Base(f) == "go.mod" && dir != r.Root && project.Within(r.Root, f) {
 			modules = append(modules, dir)
 		}
 	}
 	for f := range t.Files() {
-		other := slices.ContainsFunc(modules, func(m string) bool { return within(m, f) })
-		if strings.HasSuffix(f, "_test.go") && !strings.ContainsAny(path.Base(f)[:1], "_.") && within(r.Root, f) && !ignoredByGo(f) && !other {
+		other := slices.ContainsFunc(modules, func(m string) bool { return project.Within(m, f) })
+		if strings.HasSuffix(f, "_test.go") && !strings.ContainsAny(path.Base(f)[:1], "_.") && project.Within(r.Root, f) && !ignoredByGo(f) && !other {
 			out = append(out, f)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
-
-func within(root, file string) bool { return root == "" || strings.HasPrefix(file, root+"/") }
 
 // folder is a folder with tests. clause is the name of the package itself, not of the tests that live outside of it.
 type folder struct{ path, clause string }

@@ -17,12 +17,10 @@ func (Tool) Matches(r replay.Recipe, f testid.Function, id string) bool {
 		return false
 	}
 	dir := project.Dir(f.File)
-	if root := r.Root; root != "" {
-		if dir != root && !strings.HasPrefix(dir, root+"/") {
-			return false
-		}
-		dir = strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
+	if !project.Within(r.Root, dir) {
+		return false
 	}
+	dir = strings.TrimPrefix(strings.TrimPrefix(dir, r.Root), "/")
 	if r.Module != "" && (!isWide(r) || pkg == path.Join(r.Module, dir)) {
 		return pkg == path.Join(r.Module, dir)
 	}

@@ -61,7 +61,7 @@ func (d Descriptions) roots(t *project.Tree) ([]string, error) {
 	var roots []string
 	read := 0
 	for _, dir := range all {
-		if slices.ContainsFunc(roots, func(r string) bool { return below(r, dir) }) {
+		if slices.ContainsFunc(roots, func(r string) bool { return project.Within(r, dir) }) {
 			continue
 		}
 		if read++; read > maxDescriptions {
@@ -78,16 +78,12 @@ func (d Descriptions) roots(t *project.Tree) ([]string, error) {
 	return roots, nil
 }
 
-func below(root, name string) bool {
-	return root == "" || name == root || strings.HasPrefix(name, root+"/")
-}
-
 func (d Descriptions) choose(roots, paths []string) (string, error) {
 	votes := map[string]int{}
 	for _, p := range paths {
 		clean := path.Clean("/" + p)[1:]
 		for _, r := range roots {
-			if below(r, clean) {
+			if project.Within(r, clean) {
 				votes[r]++
 				break
 			}
@@ -114,7 +110,7 @@ func (d Descriptions) choose(roots, paths []string) (string, error) {
 func (d Descriptions) Each(t *project.Tree, root string, f func(name, text string) bool) (notes []string, err error) {
 	var names []string
 	for n := range t.Files() {
-		if below(root, n) && (path.Base(n) == d.Marker || d.Ext != "" && path.Ext(n) == d.Ext) {
+		if project.Within(root, n) && (path.Base(n) == d.Marker || d.Ext != "" && path.Ext(n) == d.Ext) {
 			names = append(names, n)
 		}
 	}

@@ -211,7 +211,7 @@ func sampled(t *project.Tree, dir string, x toolTraits) (int, error) {
 	}
 	var tests []string
 	for f := range t.Files() {
-		if (dir == "" || strings.HasPrefix(f, dir+"/")) && LooseTest(f) && !fixture.MatchString(f) {
+		if project.Within(dir, f) && LooseTest(f) && !fixture.MatchString(f) {
 			tests = append(tests, f)
 		}
 	}

@@ -196,6 +196,11 @@ func Inside(root, name string) (string, bool) {
 	return below(dir), true
 }
 
+// Within reports whether a clean path of a tree is a folder's, or the folder itself; everything is within "", the tree's own.
+func Within(dir, name string) bool {
+	return dir == "" || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
 // Dir is the folder of a file or folder of a tree; "" is the tree's own.
 func Dir(name string) string { return below(path.Dir(name)) }
 

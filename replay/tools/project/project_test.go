@@ -63,6 +63,11 @@ func TestPaths(t *testing.T) {
 			t.Errorf("from %q, %q is %q", c.root, c.inside, rel)
 		}
 	}
+	for name, in := range map[string]bool{"r": true, "r/a": true, "rs/a": false, "a/r": false, "": false} {
+		if Within("r", name) != in || !Within("", name) {
+			t.Errorf("within a folder, or the tree: %q", name)
+		}
+	}
 	for _, name := range []string{"/etc", "../..", "a/../../../x"} {
 		if got, ok := Inside("r", name); ok {
 			t.Errorf("%q is inside, as %q", name, got)

@@ -24,7 +24,7 @@ const maxOdd = 50
 // program that runs them.
 func oddFiles(t *project.Tree, root string) ([]string, error) {
 	below := func(p string) bool {
-		return (root == "" || strings.HasPrefix(p, root+"/")) && path.Ext(p) == ".py"
+		return project.Within(root, p) && path.Ext(p) == ".py"
 	}
 	for f := range t.Files() {
 		if base := path.Base(f); below(f) && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py")) {

@@ -15,7 +15,7 @@ import (
 func (Project) Neighbours(t *project.Tree, r replay.Recipe) []string {
 	var out []string
 	for f := range t.Files() {
-		if runnable(f) && (r.Root == "" || strings.HasPrefix(f, r.Root+"/")) {
+		if runnable(f) && project.Within(r.Root, f) {
 			out = append(out, f)
 		}
 	}

@@ -45,7 +45,7 @@ func withSettings(t *project.Tree, r *replay.Recipe) error {
 	}
 	var roots []string
 	for f := range t.Files() {
-		if path.Base(f) == manage && (r.Root == "" || strings.HasPrefix(f, r.Root+"/")) {
+		if path.Base(f) == manage && project.Within(r.Root, f) {
 			roots = append(roots, path.Dir(f))
 		}
 	}

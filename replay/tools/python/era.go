@@ -75,7 +75,7 @@ func refuses(t *project.Tree, root string, named []version) (version, error) {
 }
 
 func sourcesOf(root string) func(string) bool {
-	return func(p string) bool { return path.Ext(p) == ".py" && (root == "" || strings.HasPrefix(p, root+"/")) }
+	return func(p string) bool { return path.Ext(p) == ".py" && project.Within(root, p) }
 }
 
 // era is the last version that has what the project uses, 0 if nothing tells.

@@ -18,7 +18,7 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 		return "", err
 	}
 	for f := range t.Files() {
-		if below(root, f) && path.Base(f) == "conftest.py" {
+		if project.Within(root, f) && path.Base(f) == "conftest.py" {
 			return "", project.ErrNoRecipe{Reason: "the project has a conftest.py of pytest's"}
 		}
 	}
@@ -40,8 +40,6 @@ func (Tool) Find(t *project.Tree, paths []string) (string, error) {
 	}
 	return root, nil
 }
-
-func below(root, file string) bool { return root == "" || strings.HasPrefix(file, root+"/") }
 
 // signs are what the files of a project tell about its tests.
 type signs struct {
@@ -69,12 +67,12 @@ var (
 // settings says that a file may name the project's test tool.
 func (s *signs) settings(p string) bool {
 	return checks.MatchString(p) || checks.MatchString(strings.TrimPrefix(p, s.root+"/")) ||
-		settings.MatchString(path.Base(p)) && (below(s.root, p) || !strings.Contains(p, "/"))
+		settings.MatchString(path.Base(p)) && (project.Within(s.root, p) || !strings.Contains(p, "/"))
 }
 
 // test says that a file is one of the project's tests, by its name.
 func (s *signs) test(p string) bool {
-	return below(s.root, p) && strings.HasSuffix(p, ".py") && testFile(path.Base(p))
+	return project.Within(s.root, p) && strings.HasSuffix(p, ".py") && testFile(path.Base(p))
 }
 
 func (s *signs) look(f replay.File) error {
