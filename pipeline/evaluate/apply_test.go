@@ -232,6 +232,33 @@ func TestApplyCleans(t *testing.T) {
 	}
 }
 
+// TestApplyCleansScripts: settings of JavaScript's test tools are not a patch's to change, wherever they lie; the rest of a manifest is.
+func TestApplyCleansScripts(t *testing.T) {
+	t.Parallel()
+	base := files{
+		"a.js": "a\n", "package.json": `{"name": "x", "jest": {"verbose": true}}` + "\n", "web/package.json": `{"mocha": {"ui": "bdd"}}` + "\n", "doc/package.json": "{\n",
+		"vitest.config.ts": "export default {}\n",
+	}
+	to := files{
+		"a.js": "b\n", "package.json": `{"jest": {"verbose": true}, "name": "y"}` + "\n", "web/package.json": `{"mocha": {"ui": "bdd", "require": "./evil"}}` + "\n",
+		"doc/package.json": "{{\n", "vitest.config.ts": "export default {test: {setupFiles: './a.js'}}\n", "vitest.workspace.mjs": "x\n", "sub/ava.config.cjs": "x\n",
+	}
+	a, err := apply(t.Context(), base, pipeline.Instance{}, diff(t, base, to))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, a.said)
+	}
+	want := []Removed{
+		{"doc/package.json", whySetUp}, {"sub/ava.config.cjs", whySetUp}, {"vitest.config.ts", whySetUp}, {"vitest.workspace.mjs", whySetUp}, {"web/package.json", whySetUp},
+	}
+	if d := cmp.Diff(want, a.removed); d != "" {
+		t.Errorf("removed (-want +got):\n%s", d)
+	}
+	left := state(base, a.overlay)
+	if left["package.json"] != to["package.json"] || left["web/package.json"] != base["web/package.json"] || left["a.js"] != to["a.js"] {
+		t.Errorf("what is left: %q", left)
+	}
+}
+
 // TestApplyCleansRenames: neither end of a rename may be a test.
 func TestApplyCleansRenames(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	"sluice/miners/lang"
@@ -62,6 +64,10 @@ var setUp = map[string]bool{
 	"pytest.toml": true, ".pytest.toml": true, "makefile": true, "gnumakefile": true, "build.rs": true,
 }
 
+// setUpBegins are how names of such files begin whose ends differ, in lower case. A vite.config.* may hold Vitest's settings too, and is not
+// one of them: it says first of all how the project is built.
+var setUpBegins = []string{"jest.config.", "vitest.config.", "vitest.workspace.", "ava.config.", ".mocharc"}
+
 // shadows are modules of the test tool that a project's own module of that name would replace: the project's root is
 // on the path before them.
 var shadows = map[string]bool{"pytest": true, "_pytest": true, "pluggy": true, "iniconfig": true, "unittest": true}
@@ -72,7 +78,7 @@ func (g guard) why(p string) string {
 	switch {
 	case g.sealed[p]:
 		return whySealed
-	case setUp[base], strings.HasSuffix(base, ".pth"), strings.HasPrefix(base, "jest.config."), strings.HasPrefix(base, ".mocharc"):
+	case setUp[base], strings.HasSuffix(base, ".pth"), slices.ContainsFunc(setUpBegins, func(s string) bool { return strings.HasPrefix(base, s) }):
 		return whySetUp
 	case shadows[g.top(p)] && !g.topFile[g.top(p)]:
 		return whySetUp
@@ -92,8 +98,19 @@ func configChanged(p string, before, after []byte) bool {
 	case "pyproject.toml":
 		a, b := tomlPytest(before), tomlPytest(after)
 		return !reflect.DeepEqual(a, b)
+	case "package.json":
+		return !reflect.DeepEqual(jsonTools(before), jsonTools(after))
 	}
 	return false
+}
+
+// jsonTools returns the settings of test tools in a package.json. A file that is no JSON equals only itself.
+func jsonTools(b []byte) any {
+	var doc map[string]any
+	if json.Unmarshal(b, &doc) != nil {
+		return string(b)
+	}
+	return []any{doc["jest"], doc["mocha"], doc["ava"]}
 }
 
 // section returns the lines of all sections of that name in an INI file.
