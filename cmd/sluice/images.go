@@ -40,7 +40,7 @@ func newImagesBuild(a *app) *cobra.Command {
 	var lines []string
 	for _, t := range images.Toolchains() {
 		installed := slices.DeleteFunc(slices.Concat(t.Packages, t.Programs), func(p string) bool { return strings.HasSuffix(p, "-") })
-		lines = append(lines, fmt.Sprintf("  %-5s %s: %s", t.Name, t.About, strings.Join(installed, " ")))
+		lines = append(lines, fmt.Sprintf("  %-10s %s: %s", t.Name, t.About, strings.Join(installed, " ")))
 	}
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",

@@ -58,9 +58,9 @@ func among(c pipeline.Check, f canary.File) []string {
 
 func listsAny(c pipeline.Check, f canary.File) bool { return len(among(c, f)) > 0 }
 
-// sings says what is wrong with the canary; "" if every one failed as it must. One that is skipped or absent proves
+// tampered says what the planted tests show somebody to have done to the report; "" if nothing. One that is skipped or absent proves
 // nothing where nothing passed: its package may not have built. Nor does one that would have come after a crash.
-func (can planted) sings(c pipeline.Check, rep replay.Report, outcomes map[string]replay.Outcome) string {
+func (can planted) tampered(c pipeline.Check, rep replay.Report, outcomes map[string]replay.Outcome) string {
 	for _, t := range can.tests {
 		switch o := became(t, outcomes); {
 		case o == replay.Pass:

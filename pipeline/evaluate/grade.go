@@ -19,7 +19,7 @@ func grade(c pipeline.Check, can planted, rep replay.Report) CheckResult {
 		Name: c.Name, Resolves: c.Resolves, Broken: rep.Broken,
 		FailToPass: sortOut(c.FailToPass, outcomes), PassToPass: sortOut(c.PassToPass, outcomes),
 	}
-	r.State, r.Why = verdict(r, can.sings(c, rep, outcomes), rep)
+	r.State, r.Why = verdict(r, can.tampered(c, rep, outcomes), rep)
 	return r
 }
 

@@ -146,7 +146,7 @@ func (s *Setup) prove(ctx context.Context, x *run, t *Trial) error {
 	}
 	if can.only == "" {
 		place, _, _ := strings.Cut(report.Tests[0].ID, "::")
-		can.breaks(place)
+		can.breakFile(place)
 	}
 	if can.broken.Path == "" {
 		t.Uncanaried = "there is no place for tests of our own among the project's"

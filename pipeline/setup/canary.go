@@ -15,7 +15,7 @@ import (
 	"sluice/replay/tools/testid"
 )
 
-// maxCanaries is how many folders get tests of ours. One that sings is enough.
+// maxCanaries is how many folders get tests of ours. One where they are reported as they must be is enough.
 const maxCanaries = 8
 
 // planted are our own tests among the project's: in each folder one that must pass and one that must fail.
@@ -67,19 +67,19 @@ func plant(ctx context.Context, q Request, r replay.Recipe) (planted, error) {
 	return p, nil
 }
 
-// breaks chooses the file that will not load.
-func (p *planted) breaks(file string) {
+// breakFile chooses the file that will not load, where no test of ours was laid.
+func (p *planted) breakFile(file string) {
 	p.only, p.broken = file, p.tool.Unloadable(file, p.word)
 }
 
 // song is what a report says of planted tests.
 type song string
 
-// The songs. Silent ones were not reported as they had to be.
+// The songs.
 const (
-	sings  song = "sings"
-	forged song = "forged"
-	silent song = "silent"
+	sings  song = "sings"  // in one folder both were reported as they had to be
+	forged song = "forged" // one that must fail passed
+	silent song = "silent" // neither: they did not run, or something of the project's broke them
 )
 
 // hear reads what became of the planted tests, and takes them out of the report.

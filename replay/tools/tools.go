@@ -244,7 +244,7 @@ func Image(tool string) string {
 	return DefaultImage
 }
 
-// Images are the base images that recipes of all tools may name, sorted.
+// Images are the base images that recipes of all tools may name, sorted: the test of package images looks that each can be made.
 func Images() []string {
 	var all []string
 	for _, t := range table {

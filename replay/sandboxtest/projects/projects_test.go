@@ -107,7 +107,7 @@ func TestOneReport(t *testing.T) {
 				if *update && box.Name() == local.Name {
 					rewrite(t, archive, got)
 				}
-				if got != want {
+				if got != want && !*update {
 					t.Errorf("%s (-want +got):\n%s\n%s", box.Name(), gocmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")), rep.Inconsistent)
 				}
 				reports = append(reports, words(t, rep))
