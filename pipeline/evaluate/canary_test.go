@@ -58,7 +58,7 @@ func TestSings(t *testing.T) {
 			outcomes[x.ID] = x.Outcome
 		}
 		can := planted{tests: []canary.File{file}, word: "word"}
-		if got, breaks := can.sings(c, tt.rep, outcomes), can.breaks(tt.rep); got != tt.sings || breaks != tt.breaks {
+		if got, breaks := can.tampered(c, tt.rep, outcomes), can.breaks(tt.rep); got != tt.sings || breaks != tt.breaks {
 			t.Errorf("%s: %q, breaks %v", tt.name, got, breaks)
 		}
 	}
