@@ -19,7 +19,7 @@ var testSource = regexp.MustCompile(`(?:^|/)src/test/(?:java|kotlin)/(?:.*/)?(?:
 func (Project) Neighbours(t *project.Tree, r replay.Recipe) []string {
 	var out []string
 	for f := range t.Files() {
-		if (r.Root == "" || strings.HasPrefix(f, r.Root+"/")) && testSource.MatchString(f) {
+		if project.Within(r.Root, f) && testSource.MatchString(f) {
 			out = append(out, f)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func (Package) Neighbours(t *project.Tree, r replay.Recipe) []string {
 	var out []string
 	for f := range t.Files() {
-		if (r.Root == "" || strings.HasPrefix(f, r.Root+"/")) && LooseTest(f) && !fixture.MatchString(f) {
+		if project.Within(r.Root, f) && LooseTest(f) && !fixture.MatchString(f) {
 			out = append(out, f)
 		}
 	}
