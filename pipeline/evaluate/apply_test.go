@@ -332,3 +332,19 @@ func FuzzApply(f *testing.F) {
 		}
 	})
 }
+
+// TestConfigChanged: of two files that cannot be read, with the same mistake, nobody knows that a tool reads them alike.
+func TestConfigChanged(t *testing.T) {
+	t.Parallel()
+	broken := "[tool.pytest]\naddopts = \n"
+	for _, c := range []struct {
+		before, after string
+		want          bool
+	}{
+		{broken, broken, false}, {broken, broken + "x = '-p evil'\n", true}, {"[project]\nname = 'x'\n", "[project]\nname = 'y'\n", false}, {"", broken, true},
+	} {
+		if got := configChanged("pyproject.toml", []byte(c.before), []byte(c.after)); got != c.want {
+			t.Errorf("from %q to %q: changed %v", c.before, c.after, got)
+		}
+	}
+}

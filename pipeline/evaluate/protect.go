@@ -131,13 +131,13 @@ func section(ini []byte, name string) string {
 	return strings.Join(out, "\n")
 }
 
-// tomlPytest returns the table tool.pytest. A file that is no TOML equals no other: what a tool would make of it is unknown.
+// tomlPytest returns the table tool.pytest. A file that is no TOML equals only itself.
 func tomlPytest(b []byte) any {
 	var doc struct {
 		Tool map[string]any `toml:"tool"`
 	}
 	if err := project.DecodeTOML(string(b), &doc); err != nil {
-		return err.Error()
+		return string(b)
 	}
 	return doc.Tool["pytest"]
 }
