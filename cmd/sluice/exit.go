@@ -122,7 +122,7 @@ var classes = []struct {
 	{docker.ErrNoEngine, exitEnvironment, "start Docker, or run sluice doctor"},
 	{docker.ErrNoImage, exitEnvironment, "or pull it, if it is yours; sluice images ls shows what there is"},
 	{docker.ErrPlatform, exitEnvironment, "use an image for this machine"},
-	{docker.ErrNoSpace, exitEnvironment, "free some space: sluice images gc, and docker system df shows what is used"},
+	{docker.ErrNoSpace, exitEnvironment, "free some space on that disk; of docker's, sluice images gc frees some, and docker system df shows what is used"},
 	{docker.ErrNoRuntime, exitEnvironment, "name one of them with --docker-runtime, or add it to the engine's configuration"},
 	{docker.ErrSecurity, exitUsage, "see --docker-security"},
 	{docker.ErrNetwork, exitEnvironment, "see whether the network works and try again"},

@@ -19,6 +19,8 @@ type git struct {
 	dir   string   // the bare repository
 	extra []string // more environment, which wins over the rest
 	held  *os.File // a lock that children inherit: it holds until the last of them ends, also when this process was killed
+	// mask makes git's words fit to be shown; nil where no address is given to it.
+	mask *strings.Replacer
 }
 
 // settings switch off whatever could run a program or change what git prints. A mirror's own configuration is empty, but for
@@ -111,16 +113,20 @@ func (g git) stream(ctx context.Context, stdin io.Reader, args []string, read fu
 		cancel()
 	}
 	waitErr := cmd.Wait()
+	said := stderr.String()
+	if g.mask != nil {
+		said = g.mask.Replace(said)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("running git %s: %w", args[0], context.Cause(ctx))
 	case cmd.ProcessState.ExitCode() > 0:
 		// git's own words explain a reader's complaint about output that was cut short.
-		return gitError(args[0], waitErr, stderr.String())
+		return gitError(args[0], waitErr, said)
 	case readErr != nil:
 		return fmt.Errorf("reading git %s: %w", args[0], readErr)
 	case waitErr != nil:
-		return gitError(args[0], waitErr, stderr.String())
+		return gitError(args[0], waitErr, said)
 	}
 	return nil
 }

@@ -108,6 +108,7 @@ func update(ctx context.Context, src source, g git) error {
 	if src.path != "" {
 		err = copyLocal(ctx, src.path, g)
 	} else {
+		g.mask = strings.NewReplacer(src.url, src.shown)
 		err = fetchRemote(ctx, src.url, g)
 	}
 	if err != nil {

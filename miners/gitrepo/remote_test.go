@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"errors"
+	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os/exec"
@@ -94,6 +95,20 @@ func TestOpenURLErrors(t *testing.T) {
 	for path, want := range map[string]error{"/empty.git": ErrEmpty, "/nothing.git": ErrNotRepository} {
 		if _, err := Open(t.Context(), base+path, t.TempDir(), Options{}); !errors.Is(err, want) {
 			t.Errorf("%s: error %v, want %v", path, err, want)
+		}
+	}
+}
+
+// TestSecretsOfAddresses: neither we nor git print what of an address may be a token.
+func TestSecretsOfAddresses(t *testing.T) {
+	t.Setenv("NO_PROXY", "127.0.0.1")
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	for _, u := range []string{"http://me:s3cret@" + host + "/a/b", "http://s3cret@" + host + "/a/b", "http://" + host + "/a/b?token=s3cret"} {
+		_, err := Open(t.Context(), u, t.TempDir(), Options{})
+		if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "xxxxx") {
+			t.Errorf("%s: %v", u, err)
 		}
 	}
 }

@@ -55,7 +55,18 @@ func parseURL(text string) (source, error) {
 	if u.Host == "" || strings.HasPrefix(u.Host, "-") {
 		return source{}, fmt.Errorf("reading the source: %w: the URL has no host", ErrNotRepository)
 	}
-	return source{url: text, shown: u.Redacted()}, nil
+	return source{url: text, shown: masked(*u)}, nil
+}
+
+// masked is an address without what may be a secret: a password, a name alone (hosts take tokens for one) but where ssh wants it, a query.
+func masked(u url.URL) string {
+	if _, both := u.User.Password(); u.User != nil && !both && u.Scheme != "ssh" {
+		u.User = url.User("xxxxx")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
+	}
+	return u.Redacted()
 }
 
 func localSource(path string) (source, error) {

@@ -25,15 +25,17 @@ func TestParseSource(t *testing.T) {
 		"git@host.example:owner/name.git": {
 			url: "git@host.example:owner/name.git", shown: "git@host.example:owner/name.git", name: "owner/name",
 		},
-		"git@host.example:name":              {url: "git@host.example:name", shown: "git@host.example:name", name: "name"},
-		"/srv/git/thing.git":                 {path: "/srv/git/thing.git", shown: "/srv/git/thing.git", name: "thing"},
-		"/srv/git/thing/.git":                {path: "/srv/git/thing/.git", shown: "/srv/git/thing/.git", name: "thing"},
-		"file:///srv/git/thing":              {path: "/srv/git/thing", shown: "/srv/git/thing", name: "thing"},
-		"/srv/owner+name/repo":               {path: "/srv/owner+name/repo", shown: "/srv/owner+name/repo", name: "owner/name"},
-		"/srv/libstdc++":                     {path: "/srv/libstdc++", shown: "/srv/libstdc++", name: "libstdc++"},
-		"/home/me/src/host.example/own/name": {path: "/home/me/src/host.example/own/name", shown: "/home/me/src/host.example/own/name", name: "own/name"},
-		"/srv/a:b/c":                         {path: "/srv/a:b/c", shown: "/srv/a:b/c", name: "c"},
-		"/":                                  {path: "/", shown: "/", name: "repository"},
+		"https://secret@host.example/a/b":       {url: "https://secret@host.example/a/b", shown: "https://xxxxx@host.example/a/b", name: "a/b"},
+		"https://host.example/a/b?token=secret": {url: "https://host.example/a/b?token=secret", shown: "https://host.example/a/b?xxxxx", name: "a/b"},
+		"git@host.example:name":                 {url: "git@host.example:name", shown: "git@host.example:name", name: "name"},
+		"/srv/git/thing.git":                    {path: "/srv/git/thing.git", shown: "/srv/git/thing.git", name: "thing"},
+		"/srv/git/thing/.git":                   {path: "/srv/git/thing/.git", shown: "/srv/git/thing/.git", name: "thing"},
+		"file:///srv/git/thing":                 {path: "/srv/git/thing", shown: "/srv/git/thing", name: "thing"},
+		"/srv/owner+name/repo":                  {path: "/srv/owner+name/repo", shown: "/srv/owner+name/repo", name: "owner/name"},
+		"/srv/libstdc++":                        {path: "/srv/libstdc++", shown: "/srv/libstdc++", name: "libstdc++"},
+		"/home/me/src/host.example/own/name":    {path: "/home/me/src/host.example/own/name", shown: "/home/me/src/host.example/own/name", name: "own/name"},
+		"/srv/a:b/c":                            {path: "/srv/a:b/c", shown: "/srv/a:b/c", name: "c"},
+		"/":                                     {path: "/", shown: "/", name: "repository"},
 	} {
 		got, err := parseSource(text)
 		if err != nil {
