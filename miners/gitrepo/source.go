@@ -15,7 +15,7 @@ import (
 type source struct {
 	path  string // absolute; "" for a URL
 	url   string // may hold a password: for git only
-	shown string // without a password
+	shown string // without secrets; other sources have another
 }
 
 var (
@@ -58,15 +58,28 @@ func parseURL(text string) (source, error) {
 	return source{url: text, shown: masked(*u)}, nil
 }
 
-// masked is an address without what may be a secret: a password, a name alone (hosts take tokens for one) but where ssh wants it, a query.
+// hidden stands for a secret, as git writes it.
+const hidden = "xxxxx"
+
+// masked is an address without what may be a secret: a password, a name alone (hosts take tokens for one) but where ssh wants it, a query. Of
+// a query a digest is left, since it may also name the repository.
 func masked(u url.URL) string {
 	if _, both := u.User.Password(); u.User != nil && !both && u.Scheme != "ssh" {
-		u.User = url.User("xxxxx")
+		u.User = url.User(hidden)
 	}
-	if u.RawQuery != "" {
-		u.RawQuery = "xxxxx"
+	if u.RawQuery != "" && !strings.HasPrefix(u.RawQuery, hidden) {
+		sum := sha256.Sum256([]byte(u.RawQuery))
+		u.RawQuery = hidden + "-" + hex.EncodeToString(sum[:4])
 	}
 	return u.Redacted()
+}
+
+// Shown is what Source says today of an address that an earlier version may have written down with a secret.
+func Shown(source string) string {
+	if s, err := parseSource(source); err == nil {
+		return s.shown
+	}
+	return source
 }
 
 func localSource(path string) (source, error) {

@@ -25,17 +25,18 @@ func TestParseSource(t *testing.T) {
 		"git@host.example:owner/name.git": {
 			url: "git@host.example:owner/name.git", shown: "git@host.example:owner/name.git", name: "owner/name",
 		},
-		"https://secret@host.example/a/b":       {url: "https://secret@host.example/a/b", shown: "https://xxxxx@host.example/a/b", name: "a/b"},
-		"https://host.example/a/b?token=secret": {url: "https://host.example/a/b?token=secret", shown: "https://host.example/a/b?xxxxx", name: "a/b"},
-		"git@host.example:name":                 {url: "git@host.example:name", shown: "git@host.example:name", name: "name"},
-		"/srv/git/thing.git":                    {path: "/srv/git/thing.git", shown: "/srv/git/thing.git", name: "thing"},
-		"/srv/git/thing/.git":                   {path: "/srv/git/thing/.git", shown: "/srv/git/thing/.git", name: "thing"},
-		"file:///srv/git/thing":                 {path: "/srv/git/thing", shown: "/srv/git/thing", name: "thing"},
-		"/srv/owner+name/repo":                  {path: "/srv/owner+name/repo", shown: "/srv/owner+name/repo", name: "owner/name"},
-		"/srv/libstdc++":                        {path: "/srv/libstdc++", shown: "/srv/libstdc++", name: "libstdc++"},
-		"/home/me/src/host.example/own/name":    {path: "/home/me/src/host.example/own/name", shown: "/home/me/src/host.example/own/name", name: "own/name"},
-		"/srv/a:b/c":                            {path: "/srv/a:b/c", shown: "/srv/a:b/c", name: "c"},
-		"/":                                     {path: "/", shown: "/", name: "repository"},
+		"https://secret@host.example/a/b":         {url: "https://secret@host.example/a/b", shown: "https://xxxxx@host.example/a/b", name: "a/b"},
+		"https://host.example/a/b?token=secret":   {url: "https://host.example/a/b?token=secret", shown: "https://host.example/a/b?xxxxx-1359227d", name: "a/b"},
+		"https://host.example/a/b?xxxxx-12345678": {url: "https://host.example/a/b?xxxxx-12345678", shown: "https://host.example/a/b?xxxxx-12345678", name: "a/b"},
+		"git@host.example:name":                   {url: "git@host.example:name", shown: "git@host.example:name", name: "name"},
+		"/srv/git/thing.git":                      {path: "/srv/git/thing.git", shown: "/srv/git/thing.git", name: "thing"},
+		"/srv/git/thing/.git":                     {path: "/srv/git/thing/.git", shown: "/srv/git/thing/.git", name: "thing"},
+		"file:///srv/git/thing":                   {path: "/srv/git/thing", shown: "/srv/git/thing", name: "thing"},
+		"/srv/owner+name/repo":                    {path: "/srv/owner+name/repo", shown: "/srv/owner+name/repo", name: "owner/name"},
+		"/srv/libstdc++":                          {path: "/srv/libstdc++", shown: "/srv/libstdc++", name: "libstdc++"},
+		"/home/me/src/host.example/own/name":      {path: "/home/me/src/host.example/own/name", shown: "/home/me/src/host.example/own/name", name: "own/name"},
+		"/srv/a:b/c":                              {path: "/srv/a:b/c", shown: "/srv/a:b/c", name: "c"},
+		"/":                                       {path: "/", shown: "/", name: "repository"},
 	} {
 		got, err := parseSource(text)
 		if err != nil {
@@ -98,5 +99,22 @@ func TestFoldersDiffer(t *testing.T) {
 			t.Errorf("%s and %s share %s", text, other, s.folder())
 		}
 		seen[s.folder()] = text
+	}
+}
+
+// TestShown: a secret that an earlier version wrote down is not said again, and the source is still the same one; another query is another source.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for old, now := range map[string]string{
+		"https://secret@host.example/a/b": "https://other@host.example/a/b", "https://host.example/a/b?token=secret": "https://host.example/a/b?token=secret",
+		"/srv/owner+name/repo": "/srv/owner+name/repo", "/srv/gone\nfar": "/srv/gone\nfar",
+	} {
+		s, err := parseSource(now)
+		if got := Shown(old); strings.Contains(got, "secret") || err == nil && (got != s.shown || Shown(got) != got) {
+			t.Errorf("%q is shown as %q, %q as %q", old, got, now, s.shown)
+		}
+	}
+	if a, b := Shown("https://host.example/git?p=a.git"), Shown("https://host.example/git?p=b.git"); a == b {
+		t.Errorf("two repositories are both %q", a)
 	}
 }

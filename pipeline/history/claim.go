@@ -21,8 +21,8 @@ func ClaimName(ctx context.Context, s *store.Store, repo string, m *gitrepo.Mirr
 		return err
 	case !ok:
 		return s.PutMark(ctx, mark, m.Source())
-	case old != m.Source():
-		return fmt.Errorf("%w: %s came from %s; give %s a name of its own with --name", ErrNameTaken, repo, old, m.Source())
+	case gitrepo.Shown(old) != m.Source():
+		return fmt.Errorf("%w: %s came from %s; give %s a name of its own with --name", ErrNameTaken, repo, gitrepo.Shown(old), m.Source())
 	}
 	return nil
 }
