@@ -111,7 +111,7 @@ func TestPlantGo(t *testing.T) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	run := func(files ...replay.File) string {
 		dir := t.TempDir()

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -51,10 +50,8 @@ func TestCanaries(t *testing.T) {
 			if slow[name] && os.Getenv(everything) == "" {
 				t.Skipf("it installs or compiles much: %s=all runs it", everything)
 			}
-			for _, program := range programs[tool] {
-				if _, err := exec.LookPath(program); err != nil {
-					t.Skip(err)
-				}
+			if err := lacking(t, name, tool); err != nil {
+				t.Skip(err)
 			}
 			tree, want := project(t, archive)
 			planted(t, box, tree, want)

@@ -125,16 +125,26 @@ func able(t *testing.T, boxes []replay.Sandbox, name, tool string) []replay.Sand
 	if tool == "cargo" {
 		hasRust(t)
 	}
+	if err := lacking(t, name, tool); err != nil {
+		t.Logf("in docker only: %v", err)
+		return boxes[:1]
+	}
+	return boxes
+}
+
+// lacking names a program that a project needs and this machine lacks. Where all must be there, that is a failure, but for those that are left
+// out by default.
+func lacking(t *testing.T, name, tool string) error {
+	t.Helper()
 	for _, program := range programs[tool] {
 		if _, err := exec.LookPath(program); err != nil {
 			if !slow[name] && os.Getenv("SLUICE_REQUIRE_SANDBOX") == "1" {
 				t.Fatal(err)
 			}
-			t.Logf("in docker only: %v", err)
-			return boxes[:1]
+			return err
 		}
 	}
-	return boxes
+	return nil
 }
 
 // words is a report as text, without what is the machine's own.

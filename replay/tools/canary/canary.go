@@ -6,6 +6,7 @@
 package canary
 
 import (
+	"slices"
 	"strings"
 
 	"sluice/replay"
@@ -74,6 +75,15 @@ func Sum(name string, fails bool) int {
 		n++
 	}
 	return n
+}
+
+// Aimed are those of a list that a target names, or all if it names none.
+func Aimed[T any](list []T, named func(T) bool) []T {
+	chosen := slices.DeleteFunc(slices.Clone(list), func(e T) bool { return !named(e) })
+	if len(chosen) == 0 {
+		return list
+	}
+	return chosen
 }
 
 // Places bounds a list by the request's Max.

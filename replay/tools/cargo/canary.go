@@ -45,9 +45,8 @@ var (
 // plain there is none, nor of tests among the sources.
 func (Tool) Canaries(q canary.Request) []canary.File {
 	files := q.Files
-	aimed := func(f replay.File) bool { return slices.Contains(q.Target, f.Path) }
-	if q.Max > 0 && slices.ContainsFunc(files, aimed) {
-		files = slices.DeleteFunc(slices.Clone(files), func(f replay.File) bool { return !aimed(f) })
+	if q.Max > 0 {
+		files = canary.Aimed(files, func(f replay.File) bool { return slices.Contains(q.Target, f.Path) })
 	}
 	var out []canary.File
 	for _, f := range files {

@@ -66,9 +66,7 @@ func (Tool) Canaries(q canary.Request) []canary.File {
 	}
 	all := folders(q.Files)
 	if q.Max > 0 {
-		if chosen := slices.DeleteFunc(slices.Clone(all), func(f folder) bool { return !selects(q.Target, f.path) }); len(chosen) > 0 {
-			all = chosen
-		}
+		all = canary.Aimed(all, func(f folder) bool { return selects(q.Target, f.path) })
 	}
 	var out []canary.File
 	for _, dir := range canary.Places(q, all) {
@@ -90,12 +88,12 @@ func selects(target []string, dir string) bool {
 }
 
 // packagePath names the package in a folder of the tree.
-func packagePath(r replay.Recipe, dir string) string {
-	rel := strings.Trim(strings.TrimPrefix(path.Clean(dir)+"/", strings.TrimSuffix(r.Root, "/")+"/"), "/")
-	if r.Root == "" {
-		rel = path.Clean(dir)
-	}
-	return path.Join(r.Module, rel)
+func packagePath(r replay.Recipe, dir string) string { return path.Join(r.Module, inModule(r, dir)) }
+
+// inModule is a folder of the tree as its module names it; "" is the module's own.
+func inModule(r replay.Recipe, dir string) string {
+	root := strings.TrimSuffix(path.Clean("/"+r.Root), "/") + "/"
+	return strings.Trim(strings.TrimPrefix(path.Clean("/"+dir)+"/", root), "/")
 }
 
 func ends(scope string, names []string) []string {

@@ -1,7 +1,6 @@
 package gotest
 
 import (
-	"path"
 	"strings"
 
 	"sluice/replay"
@@ -20,9 +19,9 @@ func (Tool) Matches(r replay.Recipe, f testid.Function, id string) bool {
 	if !project.Within(r.Root, dir) {
 		return false
 	}
-	dir = strings.TrimPrefix(strings.TrimPrefix(dir, r.Root), "/")
-	if r.Module != "" && (!isWide(r) || pkg == path.Join(r.Module, dir)) {
-		return pkg == path.Join(r.Module, dir)
+	if named := packagePath(r, dir); r.Module != "" && (!isWide(r) || pkg == named) {
+		return pkg == named
 	}
+	dir = inModule(r, dir)
 	return dir == "" || strings.HasSuffix("/"+pkg, "/"+dir)
 }

@@ -69,10 +69,7 @@ var declares = regexp.MustCompile(`(?m)^\s*package\s+([\pL_][\pL\pN_]*(?:\.[\pL_
 // what the compiler's settings refuse (warnings are errors) breaks its neighbours, so that it is a class that nothing warns of.
 func (Project) Canaries(q canary.Request) []canary.File {
 	files := slices.DeleteFunc(slices.Clone(q.Files), func(f replay.File) bool { return !testSource.MatchString(f.Path) })
-	aimed := func(f replay.File) bool { return slices.Contains(q.Target, f.Path) }
-	if slices.ContainsFunc(files, aimed) {
-		files = slices.DeleteFunc(files, func(f replay.File) bool { return !aimed(f) })
-	}
+	files = canary.Aimed(files, func(f replay.File) bool { return slices.Contains(q.Target, f.Path) })
 	var out []canary.File
 	seen := map[string]bool{}
 	for _, f := range files {

@@ -34,9 +34,7 @@ func (Package) Canaries(q canary.Request) []canary.File { return Canaries(q, "",
 func Canaries(q canary.Request, param string, asserts func(tool, text string) []string) []canary.File {
 	files := q.Files
 	if q.Max > 0 {
-		if chosen := slices.DeleteFunc(slices.Clone(files), func(f replay.File) bool { return !aimed(q.Target, f.Path) }); len(chosen) > 0 {
-			files = chosen
-		}
+		files = canary.Aimed(files, func(f replay.File) bool { return aimed(q.Target, f.Path) })
 	}
 	var out []canary.File
 	for _, f := range files {
